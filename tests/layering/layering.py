@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Who may include whom: tools -> {algos, transports} -> engine, and tests whatever they like.
+
+Proves first, on small made-up trees, that each forbidden direction is caught; then reads the checkout.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+LAYERS = ("engine", "algos", "transports", "tools", "tests")
+MAY_INCLUDE = {
+    "engine": {"engine"},
+    "algos": {"engine", "algos"},
+    "transports": {"engine", "transports"},
+    "tools": {"engine", "algos", "transports", "tools"},
+    "tests": set(LAYERS),
+}
+SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".ipp"}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
+
+
+def folder(path):
+    """The transport a path below transports/ belongs to; '' for what all transports share."""
+    return path.parts[1] if len(path.parts) > 2 else ""
+
+
+def complaint(source, quote, included):
+    """What is wrong with an include, or None. Both paths are relative to the root."""
+    layer, target = source.parts[0], included.parts[0]
+    if target not in LAYERS:
+        return "is not written from the root" if quote == '"' else None
+    if target not in MAY_INCLUDE[layer]:
+        return f"{layer} may not include {target}"
+    if layer == target == "transports" and folder(included) not in ("", folder(source)):
+        return f"{folder(source) or layer} may not include another transport"
+    return None
+
+
+def violations(root):
+    """Every forbidden include below root, as a line of text each."""
+    found = []
+    for layer in LAYERS:
+        for path in sorted((root / layer).rglob("*")):
+            if path.suffix not in SOURCES or not path.is_file():
+                continue
+            source = path.relative_to(root)
+            for quote, included in INCLUDE.findall(path.read_text(errors="replace")):
+                wrong = complaint(source, quote, pathlib.PurePath(included))
+                if wrong:
+                    found.append(f'{source}: "{included}": {wrong}')
+    return found
+
+
+# source, its include, whether that is allowed
+CASES = [
+    ("engine/coro/task.hpp", '"engine/coro/pool.hpp"', True),
+    ("engine/coro/task.hpp", "<coroutine>", True),
+    ("engine/coro/task.hpp", '"algos/catalog.hpp"', False),
+    ("engine/coro/task.hpp", '"transports/shm/shm.hpp"', False),
+    ("engine/coro/task.hpp", '"tools/cli/args.hpp"', False),
+    ("engine/coro/task.hpp", '"tests/support/x.hpp"', False),
+    ("engine/coro/task.hpp", "<algos/catalog.hpp>", False),
+    ("engine/coro/task.hpp", '"pool.hpp"', False),
+    ("engine/coro/task.hpp", '"../../algos/catalog.hpp"', False),
+    ("algos/bcast/srm.cpp", '"algos/patterns/tree.hpp"', True),
+    ("algos/bcast/srm.cpp", '"engine/team/team.hpp"', True),
+    ("algos/bcast/srm.cpp", '"transports/shm/shm.hpp"', False),
+    ("algos/bcast/srm.cpp", '"tools/cli/args.hpp"', False),
+    ("algos/bcast/srm.cpp", '"tests/support/x.hpp"', False),
+    ("transports/shm/shm.cpp", '"transports/shm/segment.hpp"', True),
+    ("transports/shm/deep/a.cpp", '"transports/shm/segment.hpp"', True),
+    ("transports/shm/shm.cpp", '"transports/shared.hpp"', True),
+    ("transports/shm/shm.cpp", '"engine/wire/fabric.hpp"', True),
+    ("transports/shm/shm.cpp", '"transports/tcp/socket.hpp"', False),
+    ("transports/tcp/tcp.cpp", '  "transports/shm/segment.hpp"', False),
+    ("transports/shared.hpp", '"transports/tcp/socket.hpp"', False),
+    ("transports/shm/shm.cpp", '"algos/catalog.hpp"', False),
+    ("transports/shm/shm.cpp", '"tools/cli/args.hpp"', False),
+    ("transports/shm/shm.cpp", '"tests/support/x.hpp"', False),
+    ("tools/compose/muster.cpp", '"algos/catalog.hpp"', True),
+    ("tools/compose/muster.cpp", '"transports/shm/shm.hpp"', True),
+    ("tools/compose/muster.cpp", '"engine/team/team.hpp"', True),
+    ("tools/cli/main.cpp", '"tools/compose/muster.hpp"', True),
+    ("tools/cli/main.cpp", '"tests/support/x.hpp"', False),
+    ("tests/coro/task_test.cpp", '"engine/coro/task.hpp"', True),
+    ("tests/coro/task_test.cpp", '"tests/support/x.hpp"', True),
+    ("tests/coro/task_test.cpp", '"tools/cli/args.hpp"', True),
+]
+
+
+def case(source, include, allowed):
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        path = root / source
+        path.parent.mkdir(parents=True)
+        path.write_text(f"// a file\n#include <vector>\n#include {include}\n")
+        return (not violations(root)) == allowed
+
+
+def main():
+    # The link among the test's inputs leads to the checkout.
+    root = pathlib.Path("WORKSPACE").resolve().parent
+    if not any((root / "engine").rglob("*.hpp")):
+        sys.exit(f"{root} has no engine/ to read")
+
+    failed = 0
+    for source, include, allowed in CASES:
+        if not case(source, include, allowed):
+            failed += 1
+            print(f"{source} including {include} should be {'allowed' if allowed else 'refused'}")
+    broken = violations(root)
+    print("\n".join(broken), end="\n" if broken else "")
+    failed += bool(broken)
+    print(f"cases: {len(CASES) + 1 - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
