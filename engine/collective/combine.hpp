@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "engine/collective/arguments.hpp"
+
+namespace muster {
+
+/// `to[i] = ((from[0][i] op from[1][i]) op from[2][i]) …` for `count` elements of `type`.
+///
+/// Inputs are combined in the order given, element by element, so the result is bitwise the same
+/// whenever they are. `to` may be one of the inputs. `from` is not empty.
+void combine(reduction op, datatype type, std::byte* to, std::span<const std::byte* const> from,
+             std::size_t count) noexcept;
+
+}  // namespace muster

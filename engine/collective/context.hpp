@@ -1,0 +1,376 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/collective/arguments.hpp"
+#include "engine/collective/catalog.hpp"
+#include "engine/collective/combine.hpp"
+#include "engine/collective/pooled.hpp"
+#include "engine/progress/waiter.hpp"
+#include "engine/team/team.hpp"
+#include "engine/wire/board.hpp"
+#include "engine/wire/fabric.hpp"
+
+namespace muster {
+
+class context;
+
+/// A wait of a collective: ends with the job's failure, or when a rank it needs is gone, too.
+class collective_wait : public waiter {
+public:
+  bool interrupted(clock_time now, bool thorough) noexcept override;
+
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    suspend(engine_of(me_), self);
+  }
+
+protected:
+  explicit collective_wait(context& me) noexcept : me_(me) {}
+  ~collective_wait() = default;
+  /// Whether what has not happened yet depends on `rank`.
+  virtual bool awaits(std::size_t rank) const noexcept = 0;
+
+  static muster::engine& engine_of(context& me) noexcept;
+
+  context& me_;
+};
+
+/// Waits until a counter that one rank announces has reached a value.
+class counter_wait final : public collective_wait {
+public:
+  counter_wait(context& me, const wire::counter& word, std::uint64_t value,
+               std::size_t rank) noexcept
+      : collective_wait(me), word_(word), value_(value), rank_(rank) {}
+
+  /// Counters grow without bound and may wrap: order is by distance.
+  static bool reached(const wire::counter& word, std::uint64_t value) noexcept {
+    // acquire: pairs with the release in `fabric::announce`.
+    return static_cast<std::int64_t>(word.load(std::memory_order_acquire) - value) >= 0;
+  }
+
+  bool ready() noexcept override { return reached(word_, value_); }
+  bool await_ready() noexcept { return ready(); }
+  void await_resume() { rethrow_interruption(); }
+
+private:
+  bool awaits(std::size_t rank) const noexcept override { return rank == rank_; }
+
+  const wire::counter& word_;
+  std::uint64_t value_;
+  std::size_t rank_;
+};
+
+/// Waits until a neighbour has arrived at this operation, and checks that it is the same one.
+class read_wait final : public collective_wait {
+public:
+  read_wait(context& me, std::size_t neighbour, std::size_t bytes) noexcept
+      : collective_wait(me), neighbour_(neighbour), bytes_(bytes) {}
+
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready(); }
+  std::span<const std::byte> await_resume();
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+
+  std::size_t neighbour_;
+  std::size_t bytes_;
+};
+
+/// A set of neighbours, small enough for a coroutine's frame.
+class neighbour_set {
+public:
+  static constexpr std::size_t capacity = 1024;  ///< ranks a node may have
+
+  void insert(std::size_t i) noexcept { words_[i / 64] |= bit(i); }
+  void erase(std::size_t i) noexcept { words_[i / 64] &= ~bit(i); }
+  bool contains(std::size_t i) const noexcept { return (words_[i / 64] & bit(i)) != 0; }
+
+private:
+  static std::uint64_t bit(std::size_t i) noexcept { return std::uint64_t{1} << (i % 64); }
+  std::array<std::uint64_t, capacity / 64> words_{};
+};
+
+class track;
+
+/// Neighbours in the order in which their data arrives:
+/// `while (auto from = co_await here.next()) …`
+///
+/// Each is given once; the sequence ends when all were. It looks first at the neighbour after this
+/// rank, so that ranks that find everything there do not all read from the same one.
+class arrivals final : public collective_wait {
+public:
+  /// Arrivals at the operation itself, of all neighbours but this rank.
+  explicit arrivals(context& me) noexcept;
+  /// Arrivals of item `item` of a track; lenders, whose items all come at once, only for item 0.
+  arrivals(context& me, track& on, std::size_t item) noexcept;
+
+  arrivals& next() noexcept { return *this; }
+
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return left_ == 0 || ready(); }
+  std::optional<std::size_t> await_resume();
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+  bool is_here(std::size_t neighbour) const noexcept;
+
+  track* track_ = nullptr;
+  std::size_t item_ = 0;
+  neighbour_set pending_;
+  std::size_t left_ = 0;
+  std::size_t cursor_ = 0;
+};
+
+/// How the blocks of a long operation are cut into items that fit into the stage.
+///
+/// A rank's contribution is `blocks` blocks of `block_bytes` (one block, or one for each rank);
+/// item k holds the k-th piece of every block.
+struct items {
+  std::size_t block_bytes = 0;
+  std::size_t blocks = 1;
+  std::size_t piece = 0;  ///< bytes of a block in one item, a multiple of the cache line
+
+  items(std::size_t block_bytes, std::size_t blocks) noexcept;
+
+  std::size_t count() const noexcept { return (block_bytes + piece - 1) / piece; }
+  std::size_t offset(std::size_t item) const noexcept { return item * piece; }
+  std::size_t length(std::size_t item) const noexcept {
+    return std::min(piece, block_bytes - offset(item));
+  }
+};
+
+/// A stream of items from every rank of a node to its neighbours.
+///
+/// A writer either *lends* memory that its neighbours can read where it is, all items at once, or
+/// *stages* item after item in the node's memory, at most `wire::staged_items` ahead of the slowest
+/// reader. Readers need not know which.
+class track {
+public:
+  track(context& me, std::size_t index, const items& cut) noexcept;
+
+  const items& cut() const noexcept { return cut_; }
+
+  /// Offers the whole contribution where it is, if neighbours can get at it there. They can then
+  /// read it until `returned`. With `copy_only` they need not be able to load from it.
+  /// \returns whether it was lent; if not, stage it.
+  bool lend(std::span<const std::byte> contribution, bool copy_only) noexcept;
+  bool lent() const noexcept { return lent_; }
+
+  /// Waits for a free place for `item` in this rank's stage and gives it; block b's piece goes to
+  /// `b * cut().piece`. `readers`: all neighbours, or one.
+  class room_wait;
+  room_wait room(std::size_t item, std::size_t readers = all) noexcept;
+  /// Makes `item` visible, after its room was filled.
+  void post(std::size_t item) noexcept;
+
+  /// Waits for a neighbour's item.
+  class item_wait;
+  item_wait arrived(std::size_t neighbour, std::size_t item) noexcept;
+  /// Where the piece of `block` of an item that has arrived can be read; null where it can only be
+  /// copied.
+  const std::byte* piece(std::size_t neighbour, std::size_t item, std::size_t block) noexcept;
+  /// Copies the piece of `block` of an item that has arrived to its place in `whole`, and from a
+  /// lender, on item 0, the whole block at once.
+  void copy(std::size_t neighbour, std::size_t item, std::size_t block, std::span<std::byte> whole);
+  /// Items that must be taken from a neighbour whose first one has arrived.
+  std::size_t items_of(std::size_t neighbour) const noexcept;
+
+  /// This rank is done with `item`, and all before it, of every neighbour.
+  void take(std::size_t item) noexcept;
+  /// Waits until the readers are done with what was lent; at once if nothing was.
+  class return_wait;
+  return_wait returned(std::size_t readers = all) noexcept;
+
+  /// Neighbours whose item has arrived, in that order.
+  arrivals here(std::size_t item) noexcept;
+
+  static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+private:
+  friend class arrivals;
+  bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
+  std::byte* stage(std::size_t neighbour, std::size_t item) const noexcept;
+
+  context& me_;
+  std::size_t index_;
+  items cut_;
+  bool lent_ = false;
+};
+
+/// What an algorithm sees of its operation: this rank, its team and node, and the verbs with which
+/// it moves, combines and waits. One object per rank and operation, alive while it runs.
+class context {
+public:
+  context(team& of, const arguments& call, const algorithm& chosen) noexcept;
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+
+  std::size_t rank() const noexcept { return team_.rank(); }
+  std::size_t size() const noexcept { return team_.size(); }
+  const muster::shape& shape() const noexcept { return team_.shape(); }
+  const arguments& call() const noexcept { return call_; }
+
+  /// The ranks of this rank's node, ascending; a neighbour is an index into it.
+  std::span<const std::size_t> node() const noexcept { return node_; }
+  std::size_t node_index() const noexcept { return index_; }
+  std::size_t rank_of(std::size_t neighbour) const noexcept { return node_[neighbour]; }
+
+  /// Waits for the last user of this operation's lanes. Awaited once, before anything else.
+  class turn_wait;
+  turn_wait turn() noexcept;
+
+  /// Announces this rank's arrival. Every rank of every operation does so exactly once.
+  void arrive() noexcept;
+  /// The same, with up to `wire::short_stage_bytes` bytes for the neighbours to read.
+  void publish(std::span<const std::byte> bytes) noexcept;
+  /// Waits for a neighbour to arrive; what it published, which must be `bytes` long.
+  read_wait read(std::size_t neighbour, std::size_t bytes) noexcept {
+    return {*this, neighbour, bytes};
+  }
+  /// Neighbours in the order of their arrival.
+  arrivals here() noexcept { return arrivals(*this); }
+  /// What a neighbour that has arrived published.
+  std::span<const std::byte> published(std::size_t neighbour, std::size_t bytes) const noexcept;
+
+  /// Sends bytes to a rank of any node; complete when they may be changed. In order per pair.
+  task<> deliver(std::size_t rank, std::span<const std::byte> bytes);
+  /// Receives the next bytes from a rank of any node into their place.
+  task<> expect(std::size_t rank, std::span<std::byte> bytes);
+
+  /// Local work. Awaited, so that it can take time where time is virtual.
+  std::suspend_never copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
+    // In-place forms meet here with both sides the same.
+    if (to.data() != from.data() && !from.empty()) {
+      std::memcpy(to.data(), from.data(), from.size());
+    }
+    return {};
+  }
+  std::suspend_never combine(std::byte* to, std::span<const std::byte* const> from,
+                             std::size_t count) noexcept {
+    muster::combine(call_.op, call_.type, to, from, count);
+    return {};
+  }
+
+  /// "allreduce(16 x float64, sum), operation 7", for messages.
+  std::string describe() const;
+
+  /// Ends the operation: well, or by breaking the team with `why` (unless it is broken already).
+  void complete() noexcept;
+  void abandon(const error& why) noexcept;
+
+private:
+  friend class collective_wait;
+  friend class read_wait;
+  friend class arrivals;
+  friend class track;
+  friend class takers_wait;
+
+  wire::fabric& fabric() const noexcept { return team_.fabric(); }
+  const wire::board& board() const noexcept { return team_.fabric().board(); }
+  wire::arrival& arrival(std::size_t neighbour) const noexcept {
+    return board().arrival(ticket_.lane, neighbour);
+  }
+  bool has_arrived(std::size_t neighbour) const noexcept {
+    // acquire: pairs with the release in `fabric::announce`.
+    const std::uint64_t word = arrival(neighbour).word.load(std::memory_order_acquire);
+    return ((word ^ ticket_.word) >> 32) == 0;
+  }
+  void check_fingerprint(std::size_t neighbour);
+  void write_record() noexcept;
+  /// Why waiting for `rank` is in vain, if it is.
+  std::exception_ptr lost(std::size_t rank) const noexcept;
+  std::optional<error> mismatch(std::size_t rank) const;
+  std::exception_ptr breakage() const noexcept;
+  bool lane_is_free() noexcept;
+
+  team& team_;
+  const arguments& call_;
+  std::span<const std::size_t> node_;
+  std::size_t index_;
+  std::uint64_t kind_;
+  ticket ticket_;
+};
+
+// ---- waits that need the whole of context
+
+class context::turn_wait final : public collective_wait {
+public:
+  explicit turn_wait(context& me) noexcept : collective_wait(me) {}
+  bool ready() noexcept override { return me_.lane_is_free(); }
+  bool await_ready() noexcept { return ready(); }
+  void await_resume() { rethrow_interruption(); }
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+};
+
+inline context::turn_wait context::turn() noexcept { return turn_wait(*this); }
+
+/// Waits until readers have taken so many items that one more has room, or all are returned.
+class takers_wait : public collective_wait {
+public:
+  takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers) noexcept;
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready(); }
+
+protected:
+  ~takers_wait() = default;
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+
+  std::size_t track_;
+  std::uint64_t items_;
+  std::size_t next_;  // the first reader not yet known to be far enough
+  std::size_t end_;
+};
+
+class track::room_wait final : public takers_wait {
+public:
+  room_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
+            std::byte* place) noexcept
+      : takers_wait(me, track, items, readers), place_(place) {}
+  std::byte* await_resume() {
+    rethrow_interruption();
+    return place_;
+  }
+
+private:
+  std::byte* place_;
+};
+
+class track::return_wait final : public takers_wait {
+public:
+  using takers_wait::takers_wait;
+  void await_resume() { rethrow_interruption(); }
+};
+
+class track::item_wait final : public collective_wait {
+public:
+  item_wait(context& me, track& on, std::size_t neighbour, std::size_t item) noexcept
+      : collective_wait(me), track_(on), neighbour_(neighbour), item_(item) {}
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready(); }
+  void await_resume();
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+
+  track& track_;
+  std::size_t neighbour_;
+  std::size_t item_;
+};
+
+}  // namespace muster

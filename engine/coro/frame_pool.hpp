@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+namespace muster {
+
+/// Memory for the coroutine frames of one engine.
+///
+/// Frames are taken from and given back to free lists by size, without a lock, by the one thread
+/// that the pool is bound to. A frame given back by another thread goes onto a lock-free stack that
+/// the pool's thread empties when a list runs dry. A thread with no pool, and frames above
+/// `largest`, use the general heap. After warm-up a call allocates nothing from the system.
+class frame_pool {
+public:
+  static constexpr std::size_t granule = 64;    ///< sizes are rounded up to this, in bytes
+  static constexpr std::size_t largest = 4096;  ///< the largest pooled frame, in bytes
+
+  frame_pool() = default;
+  ~frame_pool();
+  frame_pool(const frame_pool&) = delete;
+  frame_pool& operator=(const frame_pool&) = delete;
+
+  /// Binds a pool to the calling thread for the life of the object, then restores the one before.
+  class binding {
+  public:
+    explicit binding(frame_pool* pool) noexcept;
+    ~binding();
+    binding(const binding&) = delete;
+    binding& operator=(const binding&) = delete;
+
+  private:
+    frame_pool* before_;
+  };
+
+  /// A frame of at least `bytes`, aligned as `operator new` does, from the calling thread's pool.
+  static void* allocate(std::size_t bytes);
+  /// Returns a frame of `allocate`, from any thread.
+  static void release(void* frame) noexcept;
+
+private:
+  struct header {
+    frame_pool* owner;
+    std::size_t size_class;
+  };
+  struct free_frame {
+    free_frame* next;
+  };
+  static constexpr std::size_t classes = largest / granule + 1;
+
+  void* take(std::size_t size_class);
+  void* refill(std::size_t size_class);
+  bool collect_returned() noexcept;
+
+  std::array<free_frame*, classes> free_{};
+  std::atomic<free_frame*> returned_{nullptr};
+  std::vector<void*> blocks_;
+};
+
+}  // namespace muster

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <stop_token>
+
+#include "engine/error.hpp"
+
+namespace muster {
+
+/// Time as the engine that runs a coroutine tells it; virtual time in a simulator.
+using clock_time = std::chrono::nanoseconds;
+
+/// One level of cancellation. A coroutine belongs to the scope it was awaited in, a scope to the
+/// one around it, and a stop or deadline of any level ends every wait inside it. Scopes are asked,
+/// not told: the engine looks when it has nothing better to do, so they cost a running operation
+/// nothing and need no registration.
+class stop_scope {
+public:
+  explicit stop_scope(const stop_scope* around = nullptr) noexcept : around_(around) {}
+  stop_scope(const stop_scope&) = delete;
+  stop_scope& operator=(const stop_scope&) = delete;
+
+  /// Ends all waits of this scope with `errc::stopped`. Any thread.
+  // relaxed: the flag carries no data; the engine that acts on it is woken by other means.
+  void request_stop() noexcept { requested_.store(true, std::memory_order_relaxed); }
+
+  void follow(std::stop_token token) noexcept { token_ = std::move(token); }
+  void expire_at(clock_time when) noexcept { deadline_ = when; }
+
+  /// Why waits of this scope must end at time `now`, if they must.
+  std::optional<errc> stopped(clock_time now) const noexcept {
+    for (const stop_scope* scope = this; scope != nullptr; scope = scope->around_) {
+      if (scope->requested_.load(std::memory_order_relaxed) || scope->token_.stop_requested()) {
+        return errc::stopped;
+      }
+      if (scope->deadline_ && now >= *scope->deadline_) return errc::deadline_exceeded;
+    }
+    return std::nullopt;
+  }
+
+  /// The earliest deadline of this scope and those around it.
+  std::optional<clock_time> deadline() const noexcept {
+    std::optional<clock_time> first;
+    for (const stop_scope* scope = this; scope != nullptr; scope = scope->around_) {
+      if (scope->deadline_ && (!first || *scope->deadline_ < *first)) first = scope->deadline_;
+    }
+    return first;
+  }
+
+private:
+  const stop_scope* around_;
+  std::atomic<bool> requested_{false};
+  std::stop_token token_;
+  std::optional<clock_time> deadline_;
+};
+
+}  // namespace muster

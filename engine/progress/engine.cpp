@@ -1,0 +1,267 @@
+#include "engine/progress/engine.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+namespace muster {
+
+// ---- waiter
+
+waiter::~waiter() {
+  if (engine_ != nullptr) engine_->unlink(*this);
+}
+
+void waiter::link(engine& where, std::coroutine_handle<> self) noexcept {
+  resume_ = self;
+  where.link(*this);
+}
+
+bool waiter::interrupted(clock_time now, bool /*thorough*/) noexcept {
+  if (scope_ == nullptr) return false;
+  const std::optional<errc> why = scope_->stopped(now);
+  if (!why) return false;
+  interrupt(std::make_exception_ptr(
+      error(*why, *why == errc::stopped ? "wait stopped on request" : "wait passed its deadline")));
+  return true;
+}
+
+// ---- doorbell
+
+doorbell::doorbell() : descriptor_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (descriptor_ < 0) throw error(errc::resource, "engine: cannot make an eventfd");
+}
+
+doorbell doorbell::share(int descriptor) {
+  const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) throw error(errc::resource, "engine: cannot duplicate its doorbell");
+  return doorbell(own);
+}
+
+doorbell::doorbell(doorbell&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+doorbell::~doorbell() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void doorbell::ring(int descriptor) noexcept {
+  const std::uint64_t one = 1;
+  // Fails only when the count would overflow: then the bell is rung already.
+  [[maybe_unused]] const ssize_t written = ::write(descriptor, &one, sizeof one);
+}
+
+void doorbell::drain() const noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(descriptor_, &count, sizeof count);
+}
+
+void doorbell::sleep(std::optional<clock_time> timeout) const noexcept {
+  pollfd entry{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  if (!timeout) {
+    ::ppoll(&entry, 1, nullptr, nullptr);
+    return;
+  }
+  const clock_time left = std::max(*timeout, clock_time(0));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec limit{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  ::ppoll(&entry, 1, &limit, nullptr);
+}
+
+// ---- engine
+
+engine::engine(engine_options options, doorbell bell)
+    : bound_(options.mode == progress::thread ? nullptr : &pool_),
+      waiting_(options.waiting),
+      bell_(std::move(bell)),
+      sources_(std::move(options.sources)) {
+  if (options.mode == progress::thread) {
+    thread_ = std::jthread([this, processor = options.processor](std::stop_token stop) {
+      run_thread(stop, processor);
+    });
+  }
+}
+
+engine::~engine() { stop(); }
+
+void engine::stop() {
+  scope_.request_stop();
+  // acquire: pairs with the release of operation_ended, whose frame must be gone by then.
+  const auto all_ended = [this] { return running_.load(std::memory_order_acquire) == 0; };
+  if (has_own_thread()) {
+    thread_.request_stop();
+    ring();
+    thread_.join();
+  }
+  drive_until(all_ended);
+}
+
+clock_time engine::now() const noexcept {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+void engine::link(waiter& entry) noexcept {
+  entry.engine_ = this;
+  entry.next_ = nullptr;
+  entry.previous_ = last_;
+  (last_ != nullptr ? last_->next_ : first_) = &entry;
+  last_ = &entry;
+  ++linked_;
+}
+
+void engine::unlink(waiter& entry) noexcept {
+  (entry.previous_ != nullptr ? entry.previous_->next_ : first_) = entry.next_;
+  (entry.next_ != nullptr ? entry.next_->previous_ : last_) = entry.previous_;
+  entry.engine_ = nullptr;
+  --linked_;
+}
+
+void engine::resume(waiter& entry) {
+  unlink(entry);
+  entry.resume_.resume();
+}
+
+bool engine::poll() {
+  if (asleep_) wake();
+  // relaxed: resume_posted synchronises if there is something.
+  bool moved = posted_.load(std::memory_order_relaxed) != nullptr && resume_posted();
+  // A resumed coroutine may link and unlink any waiter, so each is taken from the front and, if not
+  // ready, goes to the back; those linked meanwhile are left for the next round.
+  for (std::size_t left = linked_; left != 0 && first_ != nullptr; --left) {
+    waiter& entry = *first_;
+    if (entry.ready()) {
+      resume(entry);
+      moved = true;
+    } else if (first_ != last_) {
+      unlink(entry);
+      link(entry);
+    }
+  }
+  // One operation that keeps moving must not keep another from noticing that it was stopped.
+  constexpr unsigned busy_polls_between_checks = 4096;
+  if (moved && ++busy_polls_ % busy_polls_between_checks == 0) resume_interrupted(false);
+  return moved;
+}
+
+void engine::post(posted& entry) noexcept {
+  entry.next = posted_.load(std::memory_order_relaxed);
+  // release: the engine's thread sees the coroutine as it is now. Ringing unconditionally keeps
+  // this free of a handshake with the sleeper; it is the path of `progress::thread` alone.
+  while (!posted_.compare_exchange_weak(entry.next, &entry, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
+  ring();
+}
+
+bool engine::resume_posted() {
+  posted* newest = posted_.exchange(nullptr, std::memory_order_acquire);
+  posted* oldest = nullptr;
+  while (newest != nullptr) {  // posts are resumed in the order they were made
+    posted* older = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = older;
+  }
+  const bool any = oldest != nullptr;
+  while (oldest != nullptr) {
+    posted& entry = *oldest;
+    oldest = entry.next;
+    entry.resume.resume();
+  }
+  return any;
+}
+
+bool engine::resume_interrupted(bool thorough) {
+  constexpr clock_time thorough_every = std::chrono::milliseconds(10);
+  const clock_time time = now();
+  thorough = thorough || time - last_thorough_ > thorough_every;
+  if (thorough) last_thorough_ = time;
+  bool moved = false;
+  for (std::size_t left = linked_; left != 0 && first_ != nullptr; --left) {
+    waiter& entry = *first_;
+    if (entry.interrupted(time, thorough)) {
+      resume(entry);
+      moved = true;
+    } else if (first_ != last_) {
+      unlink(entry);
+      link(entry);
+    }
+  }
+  return moved;
+}
+
+void engine::relax(idle_time& idle) {
+  constexpr unsigned looks_between_checks = 256;
+  ++idle.looks;
+  if (idle.looks <= waiting_.spins) {
+    spin_pause();
+    if (idle.looks % looks_between_checks == 0 && resume_interrupted(false)) idle = {};
+    return;
+  }
+  const clock_time time = now();
+  if (idle.since == clock_time(0)) idle.since = time;
+  if (resume_interrupted(false)) {
+    idle = {};
+  } else if (time - idle.since < waiting_.yield_for) {
+    ++counters_.yields;
+    ::sched_yield();
+  } else {
+    sleep();
+  }
+}
+
+std::optional<clock_time> engine::sleep_limit() const {
+  std::optional<clock_time> first;
+  for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+    if (entry->scope() == nullptr) continue;
+    const std::optional<clock_time> one = entry->scope()->deadline();
+    if (one && (!first || *one < *first)) first = one;
+  }
+  if (first) *first -= now();
+  return first;
+}
+
+bool engine::anything_ready() noexcept {
+  if (posted_.load(std::memory_order_acquire) != nullptr) return true;
+  for (waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+    if (entry->ready()) return true;
+  }
+  return false;
+}
+
+bool engine::prepare_to_sleep() {
+  asleep_ = true;
+  for (wakeup_source* source : sources_) source->arm();
+  if (!anything_ready() && !resume_interrupted(true)) return true;
+  wake();
+  return false;
+}
+
+void engine::wake() noexcept {
+  asleep_ = false;
+  for (wakeup_source* source : sources_) source->disarm();
+  bell_.drain();
+}
+
+void engine::sleep() {
+  if (!prepare_to_sleep()) return;
+  ++counters_.sleeps;
+  bell_.sleep(sleep_limit());
+  wake();
+}
+
+void engine::run_thread(std::stop_token stop, int processor) {
+  if (processor >= 0) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<unsigned>(processor), &only);
+    ::sched_setaffinity(0, sizeof only, &only);
+  }
+  drive_until([&stop] { return stop.stop_requested(); });
+}
+
+}  // namespace muster

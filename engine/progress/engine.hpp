@@ -1,0 +1,178 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "engine/coro/frame_pool.hpp"
+#include "engine/coro/stop.hpp"
+#include "engine/coro/task.hpp"
+#include "engine/progress/waiter.hpp"
+#include "engine/progress/waiting.hpp"
+
+namespace muster {
+
+/// Who drives an engine.
+enum class progress {
+  caller,    ///< whoever waits: progress happens inside `run`, `future::wait` and `future::ready`
+  thread,    ///< a thread of the engine's own; operations may be started from any thread
+  external,  ///< another event loop, through `poll`, `prepare_to_sleep` and `wakeup_descriptor`
+};
+
+/// A source of wake-ups that the engine must arm before it sleeps (a fabric, for example).
+class wakeup_source {
+public:
+  /// From its return on, anything that makes a waiter ready also rings the engine's doorbell.
+  virtual void arm() noexcept = 0;
+  virtual void disarm() noexcept = 0;
+
+protected:
+  ~wakeup_source() = default;
+};
+
+/// An eventfd that others write to wake a sleeping engine.
+class doorbell {
+public:
+  doorbell();                                                              ///< a new one
+  explicit doorbell(int descriptor) noexcept : descriptor_(descriptor) {}  ///< takes ownership
+  /// The same bell under a descriptor of its own. \throws error `errc::resource`
+  static doorbell share(int descriptor);
+  doorbell(doorbell&& other) noexcept;
+  doorbell& operator=(doorbell&&) = delete;
+  ~doorbell();
+
+  int descriptor() const noexcept { return descriptor_; }
+  void ring() const noexcept { ring(descriptor_); }
+  static void ring(int descriptor) noexcept;
+  void drain() const noexcept;
+  /// Sleeps until rung or until `timeout` has passed; no timeout: until rung.
+  void sleep(std::optional<clock_time> timeout) const noexcept;
+
+private:
+  int descriptor_;
+};
+
+struct engine_options {
+  progress mode = progress::caller;
+  waiting_policy waiting = waiting_policy::core_of_its_own();
+  /// `progress::thread` only: the processor to pin the thread to; negative: not pinned.
+  int processor = -1;
+  /// Armed before the engine sleeps; they outlive it.
+  std::vector<wakeup_source*> sources = {};
+};
+
+/// Drives any number of suspended coroutines: polls what they wait for, resumes those that are
+/// ready, and spins, yields or sleeps when none is.
+///
+/// Outside `progress::thread` an engine belongs to one thread at a time: all calls but `ring` and
+/// `post` come from there. With it, coroutines run on the engine's thread and `start`, `post` and
+/// `ring` may be called from anywhere.
+class engine {
+public:
+  explicit engine(engine_options options = {}, doorbell bell = doorbell());
+  /// Stops what is still running (each such operation ends with `errc::stopped`).
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  /// Ends all that is running: each such operation throws `errc::stopped`. Returns when none is
+  /// left; nothing may be started afterwards.
+  void stop();
+
+  /// Looks once at everything that is waited for. True if some coroutine was resumed.
+  bool poll();
+
+  /// Polls until `done()`; spins, yields and sleeps in between as the waiting policy says.
+  template <class Done>
+  void drive_until(Done done) {
+    const frame_pool::binding bound(&pool_);
+    idle_time idle;
+    while (!done()) {
+      if (poll()) {
+        idle = {};
+      } else {
+        relax(idle);
+      }
+    }
+  }
+
+  /// For `progress::external`: true when nothing is ready and the descriptor will become readable
+  /// as soon as something may be; false when `poll` should be called again first.
+  bool prepare_to_sleep();
+  /// An eventfd that becomes readable when the engine needs `poll`, after `prepare_to_sleep`.
+  /// `poll` resets it.
+  int wakeup_descriptor() const noexcept { return bell_.descriptor(); }
+  /// How long a sleeper may sleep at most, because of deadlines.
+  std::optional<clock_time> sleep_limit() const;
+
+  /// Hands a coroutine to the engine, which resumes it in its next poll. Any thread.
+  class posted {
+  public:
+    std::coroutine_handle<> resume;
+
+  private:
+    friend class engine;
+    posted* next = nullptr;
+  };
+  void post(posted& entry) noexcept;
+  /// Wakes the engine if it sleeps. Any thread.
+  void ring() noexcept { bell_.ring(); }
+
+  bool has_own_thread() const noexcept { return thread_.joinable(); }
+  bool on_own_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
+  frame_pool& pool() noexcept { return pool_; }
+  clock_time now() const noexcept;
+  const stop_scope& scope() const noexcept { return scope_; }
+  void set_waiting(waiting_policy waiting) noexcept { waiting_ = waiting; }
+
+  /// Operations started with `start` that have not ended; the engine outlives them.
+  void operation_began() noexcept { running_.fetch_add(1, std::memory_order_relaxed); }
+  void operation_ended() noexcept { running_.fetch_sub(1, std::memory_order_release); }
+
+  struct counters {
+    std::uint64_t yields = 0;
+    std::uint64_t sleeps = 0;
+  };
+  const counters& counted() const noexcept { return counters_; }
+
+private:
+  friend class waiter;
+  struct idle_time {
+    unsigned looks = 0;
+    clock_time since{0};
+  };
+
+  void relax(idle_time& idle);
+  void sleep();
+  void wake() noexcept;
+  bool resume_posted();
+  bool resume_interrupted(bool thorough);
+  bool anything_ready() noexcept;
+  void link(waiter& entry) noexcept;
+  void unlink(waiter& entry) noexcept;
+  void resume(waiter& entry);
+  void run_thread(std::stop_token stop, int processor);
+
+  frame_pool pool_;
+  frame_pool::binding bound_;  // the constructing thread is the usual caller
+  waiting_policy waiting_;
+  doorbell bell_;
+  stop_scope scope_;
+  waiter* first_ = nullptr;
+  waiter* last_ = nullptr;
+  std::size_t linked_ = 0;
+  bool asleep_ = false;
+  unsigned busy_polls_ = 0;
+  clock_time last_thorough_{0};
+  std::atomic<posted*> posted_{nullptr};
+  std::vector<wakeup_source*> sources_;
+  std::atomic<std::size_t> running_{0};
+  counters counters_;
+  std::jthread thread_;
+};
+
+}  // namespace muster

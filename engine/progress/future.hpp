@@ -1,0 +1,200 @@
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include "engine/coro/task.hpp"
+#include "engine/error.hpp"
+#include "engine/progress/engine.hpp"
+
+namespace muster {
+namespace detail {
+
+/// The coroutine around a started task, shared by the future and the run itself: one frame.
+template <class T>
+class started {
+public:
+  struct promise_type;
+  using handle = std::coroutine_handle<promise_type>;
+
+  struct promise_type : promise_base, task_result<T> {
+    explicit promise_type(engine& where, task<T>&) noexcept { place = {&where, &where.scope()}; }
+    started get_return_object() noexcept { return {handle::from_promise(*this)}; }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    void unhandled_exception() noexcept { failure = std::current_exception(); }
+
+    struct final_awaiter {
+      bool await_ready() const noexcept { return false; }
+      std::coroutine_handle<> await_suspend(handle self) const noexcept {
+        promise_type& promise = self.promise();
+        engine& where = *promise.place.where;
+        // release: the result; acquire: the frame of whoever awaits it.
+        void* next = promise.state.exchange(&promise, std::memory_order_acq_rel);
+        if (where.has_own_thread()) promise.state.notify_all();
+        promise.drop();
+        where.operation_ended();
+        if (next == nullptr) return std::noop_coroutine();
+        return std::coroutine_handle<>::from_address(next);
+      }
+      void await_resume() const noexcept {}
+    };
+    final_awaiter final_suspend() const noexcept { return {}; }
+
+    bool done() const noexcept { return state.load(std::memory_order_acquire) == this; }
+    void drop() noexcept {
+      // acq_rel: the last one must see the other's use of the frame before it destroys it.
+      if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        handle::from_promise(*this).destroy();
+      }
+    }
+
+    engine::posted entry;
+    std::exception_ptr failure;
+    // Null while running, then the coroutine that awaits the end, or this promise once it has come.
+    std::atomic<void*> state{nullptr};
+    std::atomic<int> references{2};
+  };
+
+  handle frame;
+};
+
+template <class T>
+started<T> run_started(engine&, task<T> work) {
+  co_return co_await std::move(work);
+}
+
+}  // namespace detail
+
+template <class T>
+class future;
+
+/// Begins `work` now on `where` (on this thread, up to its first wait; with `progress::thread`, on
+/// the engine's thread) and returns the future of its result. The engine outlives the operation.
+template <class T>
+future<T> start(engine& where, task<T> work);
+
+/// The same on the engine that the task's own parameters name, as those of every collective do.
+/// \throws error `errc::invalid_argument` where they name none.
+template <class T>
+future<T> start(task<T> work) {
+  if (work.where() == nullptr) {
+    throw error(errc::invalid_argument,
+                "start: the task names no engine; expected start(engine, task)");
+  }
+  engine& where = *work.where();
+  return start(where, std::move(work));
+}
+
+/// The result to come of a started operation.
+///
+/// Move-only. Dropping it lets the operation run on. Apart from `progress::thread`, whose futures
+/// may be waited for on any thread, it belongs to the thread of its engine.
+template <class T = void>
+class [[nodiscard]] future {
+public:
+  using promise = typename detail::started<T>::promise_type;
+
+  future() = default;
+  future(future&& other) noexcept : promise_(std::exchange(other.promise_, nullptr)) {}
+  future& operator=(future&& other) noexcept {
+    std::swap(promise_, other.promise_);
+    return *this;
+  }
+  ~future() {
+    if (promise_ != nullptr) promise_->drop();
+  }
+
+  bool valid() const noexcept { return promise_ != nullptr; }
+
+  /// Whether the operation has ended, after one look at the engine where the caller drives it.
+  bool ready() {
+    if (promise_->done()) return true;
+    engine& where = this->where();
+    if (!where.has_own_thread()) where.poll();
+    return promise_->done();
+  }
+
+  /// Blocks until the operation has ended, driving the engine if it has no thread of its own, and
+  /// returns its result or throws what it threw. The future is empty afterwards.
+  T wait() {
+    engine& where = this->where();
+    if (!where.has_own_thread()) {
+      where.drive_until([this] { return promise_->done(); });
+    } else if (where.on_own_thread()) {
+      throw error(errc::invalid_argument,
+                  "future::wait: called on the engine's own thread, which it would block; "
+                  "expected co_await");
+    } else {
+      void* seen = nullptr;
+      while ((seen = promise_->state.load(std::memory_order_acquire)) != promise_) {
+        promise_->state.wait(seen, std::memory_order_acquire);
+      }
+    }
+    return take();
+  }
+
+  /// Calls `next(result)` (or `next()`) on the engine when the operation has ended, and returns the
+  /// future of what it returns. A failure passes by `next` to that future. Empties this future.
+  template <class Next>
+  auto then(Next next) && {
+    engine& where = this->where();
+    return start(where, continue_with(std::move(*this), std::move(next)));
+  }
+
+  bool await_ready() const noexcept { return promise_->done(); }
+  bool await_suspend(std::coroutine_handle<> self) noexcept {
+    void* running = nullptr;
+    // release: the awaiting frame is complete; acquire: the result, if the end came first.
+    return promise_->state.compare_exchange_strong(
+        running, self.address(), std::memory_order_acq_rel, std::memory_order_acquire);
+  }
+  T await_resume() { return take(); }
+
+private:
+  template <class U>
+  friend future<U> start(engine&, task<U>);
+  explicit future(promise& shared) noexcept : promise_(&shared) {}
+
+  engine& where() const noexcept { return *promise_->place.where; }
+
+  T take() {
+    future last = std::move(*this);  // the frame goes with it, once the result is out
+    if (last.promise_->failure) std::rethrow_exception(last.promise_->failure);
+    return last.promise_->take();
+  }
+
+  template <class Next>
+  static auto continue_with(future first, Next next)
+      -> task<typename std::conditional_t<std::is_void_v<T>, std::invoke_result<Next>,
+                                          std::invoke_result<Next, T>>::type> {
+    if constexpr (std::is_void_v<T>) {
+      co_await first;
+      co_return next();
+    } else {
+      T result = co_await first;
+      co_return next(std::move(result));
+    }
+  }
+
+  promise* promise_ = nullptr;
+};
+
+template <class T>
+future<T> start(engine& where, task<T> work) {
+  where.operation_began();
+  auto& promise = detail::run_started(where, std::move(work)).frame.promise();
+  future<T> result(promise);
+  const auto frame = detail::started<T>::handle::from_promise(promise);
+  if (where.has_own_thread() && !where.on_own_thread()) {
+    promise.entry.resume = frame;
+    where.post(promise.entry);
+  } else {
+    frame.resume();
+  }
+  return result;
+}
+
+}  // namespace muster

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+#include "engine/coro/stop.hpp"
+#include "engine/coro/task.hpp"
+
+namespace muster {
+
+class engine;
+
+/// A suspended coroutine's note to its engine: what to look at, whom to resume. It lives in the
+/// frame of the coroutine that waits, so waiting allocates nothing; the engine only links it.
+class waiter {
+public:
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+
+  /// Whether what is waited for has happened. Asked at every poll: cheap, without side effects.
+  virtual bool ready() noexcept = 0;
+
+  /// Whether the wait must end for another reason (stop, deadline, failure of a peer). Asked only
+  /// when nothing moves. If so, the reason is kept and thrown in the coroutine. `thorough` asks for
+  /// what is too costly to look at often, and always comes before the engine sleeps.
+  virtual bool interrupted(clock_time now, bool thorough) noexcept;
+
+  const stop_scope* scope() const noexcept { return scope_; }
+
+protected:
+  waiter() = default;
+  ~waiter();
+
+  /// Suspends `self` until ready or interrupted.
+  template <class Promise>
+  void suspend(engine& where, std::coroutine_handle<Promise> self) noexcept {
+    if constexpr (std::is_base_of_v<detail::promise_base, Promise>) {
+      scope_ = self.promise().place.scope;
+    }
+    link(where, self);
+  }
+
+  void interrupt(std::exception_ptr why) noexcept { failure_ = std::move(why); }
+  /// To be called on resumption: throws where the wait was interrupted.
+  void rethrow_interruption() {
+    if (failure_) [[unlikely]] {
+      std::rethrow_exception(std::move(failure_));
+    }
+  }
+
+private:
+  friend class engine;
+  void link(engine& where, std::coroutine_handle<> self) noexcept;
+
+  engine* engine_ = nullptr;  // null while not linked
+  waiter* next_ = nullptr;
+  waiter* previous_ = nullptr;
+  std::coroutine_handle<> resume_;
+  const stop_scope* scope_ = nullptr;
+  std::exception_ptr failure_;
+};
+
+}  // namespace muster

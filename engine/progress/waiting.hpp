@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sched.h>
+
+#include "engine/coro/stop.hpp"
+
+namespace muster {
+
+/// Tells the core that this is a waiting loop, so that its sibling hyper-thread gets the resources.
+inline void spin_pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// How long an engine that finds nothing goes on looking before it sleeps.
+///
+/// Spinning pays only where the peer runs at the same time on another core; where ranks outnumber
+/// cores every poll keeps a peer from running, so a rank gives up its core after the first look.
+/// Sleeping pays once the wait exceeds what a wake-up costs.
+struct waiting_policy {
+  unsigned spins = 0;                    ///< looks before the first yield
+  clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
+
+  static constexpr waiting_policy core_of_its_own() {
+    return {.spins = 200, .yield_for = std::chrono::microseconds(100)};
+  }
+  static constexpr waiting_policy cores_shared() {
+    return {.spins = 0, .yield_for = std::chrono::microseconds(500)};
+  }
+  /// For loops that somebody else drives, and for progress threads: soon asleep.
+  static constexpr waiting_policy asleep() { return {}; }
+};
+
+}  // namespace muster

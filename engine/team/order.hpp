@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/wire/board.hpp"
+
+namespace muster {
+
+/// How much staging an operation needs; decides the lanes it rotates through.
+enum class message_length : std::uint8_t { brief, lengthy, very_long };
+
+/// An operation's place in its team's order.
+struct ticket {
+  std::uint64_t sequence = 0;
+  /// Sequence number and rolling fingerprint, as announced.
+  std::uint64_t word = 0;
+  std::size_t lane = 0;
+  std::size_t long_lane = 0;
+  /// The operation may begin when all operations up to this one are complete on every rank.
+  std::uint64_t after = 0;
+
+  std::uint64_t items(std::uint64_t count) const noexcept { return (sequence << 32) | count; }
+};
+
+/// The order of a team's operations as one rank sees it: hands out sequence numbers and lanes and
+/// keeps account of what is complete. All ranks begin a team's operations in one order, so their
+/// tickets agree without a word between them.
+class operation_order {
+public:
+  ticket begin(std::uint64_t call, message_length length) noexcept {
+    // The fingerprint covers all calls so far, so that an earlier mismatch shows at any contact.
+    history_ = mix(history_ ^ call);
+    ticket mine;
+    mine.sequence = ++begun_;
+    mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
+    mine.lane = mine.sequence % wire::lanes;
+    mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
+    if (length != message_length::brief) take_long_lane(mine, length);
+    return mine;
+  }
+
+  /// Marks an operation complete; returns up to which number all are.
+  std::uint64_t complete(std::uint64_t sequence) noexcept {
+    complete_ahead_ |= std::uint64_t{1} << (sequence - completed_ - 1);
+    while ((complete_ahead_ & 1) != 0) {
+      complete_ahead_ >>= 1;
+      ++completed_;
+    }
+    return completed_;
+  }
+
+  std::uint64_t completed() const noexcept { return completed_; }
+
+  static std::uint64_t mix(std::uint64_t value) noexcept {  // the finaliser of SplitMix64
+    value = (value ^ (value >> 30)) * 0xbf58'476d'1ce4'e5b9U;
+    value = (value ^ (value >> 27)) * 0x94d0'49bb'1331'11ebU;
+    return value ^ (value >> 31);
+  }
+
+private:
+  void take_long_lane(ticket& mine, message_length length) noexcept {
+    const std::size_t rotation =
+        length == message_length::very_long ? wire::very_long_lanes : wire::long_lanes;
+    mine.long_lane = long_begun_++ % rotation;
+    mine.after = std::max(mine.after, last_in_long_lane_[mine.long_lane]);
+    last_in_long_lane_[mine.long_lane] = mine.sequence;
+  }
+
+  static_assert(wire::lanes <= 64, "complete_ahead_ has a bit for each operation in flight");
+
+  std::uint64_t begun_ = 0;
+  std::uint64_t completed_ = 0;
+  std::uint64_t complete_ahead_ = 0;  // bit i: operation completed_ + 1 + i is complete
+  std::uint64_t history_ = 0;
+  std::uint64_t long_begun_ = 0;
+  std::array<std::uint64_t, wire::long_lanes> last_in_long_lane_{};
+};
+
+}  // namespace muster

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace muster {
+
+/// Where a rank runs. `unknown` where the rank is bound to nothing or the system does not say.
+struct place {
+  static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t node = 0;
+  std::uint32_t package = unknown;
+  std::uint32_t numa = unknown;
+  std::uint32_t l3 = unknown;
+  std::uint32_t core = unknown;
+
+  friend bool operator==(const place&, const place&) = default;
+};
+
+/// Which ranks of a team share what. The same on every rank of the team.
+class shape {
+public:
+  explicit shape(std::vector<place> places);
+
+  std::size_t size() const noexcept { return places_.size(); }
+  std::size_t nodes() const noexcept { return ranks_of_.size(); }
+  const place& place_of(std::size_t rank) const noexcept { return places_[rank]; }
+  /// Nodes are numbered 0… in the order of their lowest rank.
+  std::size_t node_of(std::size_t rank) const noexcept { return node_of_[rank]; }
+  /// The ranks of a node, ascending.
+  std::span<const std::size_t> ranks_of(std::size_t node) const noexcept { return ranks_of_[node]; }
+  /// A rank's index among the ranks of its node.
+  std::size_t index_of(std::size_t rank) const noexcept { return index_of_[rank]; }
+
+private:
+  std::vector<place> places_;
+  std::vector<std::size_t> node_of_;
+  std::vector<std::size_t> index_of_;
+  std::vector<std::vector<std::size_t>> ranks_of_;
+};
+
+}  // namespace muster

@@ -1,0 +1,69 @@
+#include "engine/team/team.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+namespace muster {
+
+std::string environment_name(collective what) {
+  std::string result = "MUSTER_";
+  for (const char letter : name(what)) result += static_cast<char>(letter - 'a' + 'A');
+  return result;
+}
+
+team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std::size_t rank,
+           muster::catalog rows, const muster::machine& measured)
+    : engine_(where),
+      fabric_(reach),
+      shape_(std::move(ranks)),
+      rank_(rank),
+      catalog_(rows),
+      machine_(measured),
+      known_complete_(shape_.ranks_of(shape_.node_of(rank)).size(), 0) {
+  for (std::size_t i = 0; i < collectives; ++i) {
+    const auto what = static_cast<collective>(i);
+    if (const char* id = std::getenv(environment_name(what).c_str())) choose(what, id);
+  }
+}
+
+void team::choose(collective what, std::string_view id) {
+  const algorithm*& slot = chosen_[static_cast<std::size_t>(what)];
+  if (id.empty()) {
+    slot = nullptr;
+    return;
+  }
+  std::string known;
+  for (const algorithm& row : catalog_) {
+    if (row.what != what) continue;
+    if (row.id == id) {
+      slot = &row;
+      return;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(row.id);
+  }
+  throw error(errc::invalid_argument, "no algorithm '" + std::string(id) + "' for " +
+                                          std::string(name(what)) + "; expected one of: " + known);
+}
+
+const algorithm& team::select(const arguments& call) const {
+  if (const algorithm* by_hand = chosen_[static_cast<std::size_t>(call.what)]) {
+    if (by_hand->suits(shape_, machine_, call)) return *by_hand;
+    throw error(errc::invalid_argument, std::string(name(call.what)) + ": algorithm '" +
+                                            std::string(by_hand->id) +
+                                            "' was chosen by hand but does not suit this team and "
+                                            "size");
+  }
+  for (const algorithm& row : catalog_) {
+    if (row.what == call.what && row.suits(shape_, machine_, call)) return row;
+  }
+  throw error(errc::invalid_argument,
+              std::string(name(call.what)) + ": the catalog has no algorithm for this call");
+}
+
+void team::require_whole() const {
+  if (!fabric_.broken()) return;
+  const auto why = fabric_.failed();
+  if (why) throw error(why->code, "the team is broken: " + why->text, why->rank);
+}
+
+}  // namespace muster

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/collective/arguments.hpp"
+#include "engine/collective/catalog.hpp"
+#include "engine/progress/engine.hpp"
+#include "engine/team/machine.hpp"
+#include "engine/team/order.hpp"
+#include "engine/team/shape.hpp"
+#include "engine/wire/fabric.hpp"
+
+namespace muster {
+
+/// An ordered set of ranks that perform collectives together, as one of them sees it.
+///
+/// All ranks call the same collectives in the same order; any number may be in flight. A team
+/// belongs to the thread that drives its engine. After a failure it is broken: every further call
+/// throws what the first failure was.
+class team {
+public:
+  /// \param where    drives this rank's operations; outlives the team
+  /// \param reach    how this rank reaches the others; outlives the team
+  /// \param ranks    the team's shape, the same on every rank
+  /// \param rank     this rank, 0 … ranks.size() - 1
+  /// \param rows     the algorithms to choose from; outlive the team
+  /// \param measured the same on every rank
+  team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std::size_t rank,
+       muster::catalog rows, const muster::machine& measured);
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t size() const noexcept { return shape_.size(); }
+  const muster::shape& shape() const noexcept { return shape_; }
+  const muster::machine& machine() const noexcept { return machine_; }
+  muster::engine& engine() const noexcept { return engine_; }
+  wire::fabric& fabric() const noexcept { return fabric_; }
+
+  /// The algorithm that every rank runs for this call.
+  /// \throws error `errc::invalid_argument` where one chosen by hand does not suit the call.
+  const algorithm& select(const arguments& call) const;
+
+  /// Runs `id` for every further call of `what`; an empty id returns to automatic selection. The
+  /// same on every rank, or the next call fails as mismatched.
+  /// \throws error `errc::invalid_argument` for an unknown id, naming those there are.
+  void choose(collective what, std::string_view id);
+
+  /// \throws error where the team is broken.
+  void require_whole() const;
+
+private:
+  friend class context;
+
+  muster::engine& engine_;
+  wire::fabric& fabric_;
+  muster::shape shape_;
+  std::size_t rank_;
+  muster::catalog catalog_;
+  muster::machine machine_;
+  std::array<const algorithm*, collectives> chosen_{};
+  operation_order order_;
+  // What the ranks of this node were last seen to have completed, and the least of that.
+  std::vector<std::uint64_t> known_complete_;
+  std::uint64_t known_complete_by_all_ = 0;
+};
+
+/// The name that selects an algorithm by hand from the environment, as in
+/// `MUSTER_ALLREDUCE=srm`.
+std::string environment_name(collective what);
+
+}  // namespace muster

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace muster::wire {
+
+inline constexpr std::size_t cache_line = 64;
+
+/// A 64-bit number in shared memory that only grows while its place is used for one thing.
+using counter = std::atomic<std::uint64_t>;
+static_assert(counter::is_always_lock_free);
+
+/// Operations of a team that may be in flight at once; the next one waits for the oldest.
+inline constexpr std::size_t lanes = 16;
+/// Lanes with staging for long messages, and how many of them very long messages rotate through:
+/// few, so that their staging stays in the cache.
+inline constexpr std::size_t long_lanes = 8;
+inline constexpr std::size_t very_long_lanes = 2;
+/// Independent streams of items that a long operation has per rank (for example contributions in,
+/// results out).
+inline constexpr std::size_t tracks = 2;
+
+/// What fits into an arrival's own cache line.
+inline constexpr std::size_t inline_bytes = 48;
+/// The stage of a short operation, per rank and lane.
+inline constexpr std::size_t short_stage_bytes = 8 * 1024;
+/// The stage of a long operation, per rank, lane and track: `staged_items` items of `item_bytes`.
+inline constexpr std::size_t item_bytes = 128 * 1024;
+inline constexpr std::size_t staged_items = 8;
+inline constexpr std::size_t long_stage_bytes = item_bytes * staged_items;
+
+/// A rank's announcement that it has reached an operation: sequence number and fingerprint in one
+/// word, short payload beside it in the same line, so that one cache-line trip carries both.
+struct alignas(cache_line) arrival {
+  counter word;
+  std::atomic<std::uint64_t> completed;  ///< piggybacked: see `completion`
+  std::array<std::byte, inline_bytes> payload;
+};
+
+/// All operations up to this sequence number are complete at this rank: it reads nothing of theirs
+/// any more.
+struct alignas(cache_line) completion {
+  counter upto;
+};
+
+/// Where a lender's block lies.
+struct origin {
+  enum class kind : std::uint64_t {
+    staged,   ///< item by item in the lender's stage
+    segment,  ///< at an offset in the node's memory (a shared buffer)
+    process,  ///< at an address of the process that both ranks live in
+    foreign,  ///< at an address of the lender's process, to be copied from there by the kernel
+  };
+  kind where = kind::staged;
+  std::uint64_t address = 0;
+};
+
+/// The writer's end of a track: how many items of which operation can be read, and where.
+struct alignas(cache_line) posting {
+  counter posted;  ///< (sequence << 32) | items
+  origin from;
+};
+
+/// The readers' end: how many items of which operation this rank has done with, of every writer.
+struct alignas(cache_line) taking {
+  counter taken;  ///< (sequence << 32) | items
+};
+
+/// One team's memory on one node, addressed directly by all its ranks there. This class only knows
+/// the layout; whoever makes the memory provides `bytes(ranks)` zeroed bytes.
+class board {
+public:
+  board() = default;
+  board(std::byte* base, std::size_t ranks) noexcept : base_(base), ranks_(ranks) {}
+
+  static std::size_t bytes(std::size_t ranks) noexcept { return stages(ranks) + ranks * per_rank; }
+
+  wire::arrival& arrival(std::size_t lane, std::size_t rank) const noexcept {
+    return at<wire::arrival>(0, lane * ranks_ + rank);
+  }
+  wire::completion& completion(std::size_t rank) const noexcept {
+    return at<wire::completion>(completions(ranks_), rank);
+  }
+  wire::posting& posting(std::size_t lane, std::size_t track, std::size_t rank) const noexcept {
+    return at<wire::posting>(postings(ranks_), (lane * tracks + track) * ranks_ + rank);
+  }
+  wire::taking& taking(std::size_t lane, std::size_t track, std::size_t rank) const noexcept {
+    return at<wire::taking>(takings(ranks_), (lane * tracks + track) * ranks_ + rank);
+  }
+  std::byte* short_stage(std::size_t lane, std::size_t rank) const noexcept {
+    return base_ + stages(ranks_) + rank * per_rank + lane * short_stage_bytes;
+  }
+  std::byte* long_stage(std::size_t lane, std::size_t track, std::size_t rank) const noexcept {
+    return base_ + stages(ranks_) + rank * per_rank + lanes * short_stage_bytes +
+           (lane * tracks + track) * long_stage_bytes;
+  }
+
+private:
+  static constexpr std::size_t per_rank =
+      lanes * short_stage_bytes + long_lanes * tracks * long_stage_bytes;
+
+  static std::size_t completions(std::size_t ranks) noexcept {
+    return lanes * ranks * sizeof(wire::arrival);
+  }
+  static std::size_t postings(std::size_t ranks) noexcept {
+    return completions(ranks) + ranks * sizeof(wire::completion);
+  }
+  static std::size_t takings(std::size_t ranks) noexcept {
+    return postings(ranks) + long_lanes * tracks * ranks * sizeof(wire::posting);
+  }
+  static std::size_t stages(std::size_t ranks) noexcept {
+    constexpr std::size_t page = 4096;
+    const std::size_t end = takings(ranks) + long_lanes * tracks * ranks * sizeof(wire::taking);
+    return (end + page - 1) / page * page;
+  }
+
+  // The memory is zeroed pages shared between processes: no constructor can run there, and every
+  // type in it is an implicit-lifetime type whose zero state is its initial state.
+  template <class T>
+  T& at(std::size_t offset, std::size_t index) const noexcept {
+    return reinterpret_cast<T*>(base_ + offset)[index];
+  }
+
+  std::byte* base_ = nullptr;
+  std::size_t ranks_ = 0;
+};
+
+/// A one-way byte stream between two ranks of different nodes, at its receiver.
+struct ring {
+  static constexpr std::size_t capacity = 64 * 1024;
+  alignas(cache_line) counter written;  ///< bytes the sender has put in, ever
+  alignas(cache_line) counter read;     ///< bytes the receiver has taken out, ever
+  alignas(cache_line) std::array<std::byte, capacity> data;
+};
+
+/// What a rank called, in words, for naming both sides of a mismatch. Relaxed atomics: it is read
+/// while its owner may already be at a later operation, and then recognised by its sequence number.
+struct alignas(cache_line) call_record {
+  std::atomic<std::uint64_t> sequence;
+  std::atomic<std::uint64_t> kind;  ///< collective, algorithm, type and op, a byte each
+  std::atomic<std::uint64_t> count;
+  std::atomic<std::uint64_t> root;
+};
+
+}  // namespace muster::wire

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/error.hpp"
+#include "engine/progress/engine.hpp"
+#include "engine/wire/board.hpp"
+
+namespace muster::wire {
+
+/// What is known of a rank's life.
+enum class liveness : std::uint32_t { alive, left, died };
+
+/// Why a job is broken: the first failure wins and every rank sees the same one.
+struct failure {
+  errc code;
+  std::size_t rank;  ///< the rank at fault, or `no_rank`
+  std::string text;
+};
+
+/// How one rank reaches the others. The protocols of the engine (boards, tracks, channels) are told
+/// in these few operations, so that what runs on real memory also runs on any other fabric.
+///
+/// All calls come from the thread that drives the rank's engine. A store made before `announce` is
+/// visible to whoever has seen the announced value.
+class fabric : public wakeup_source {
+public:
+  virtual ~fabric() = default;
+
+  /// The memory shared with the ranks of this node.
+  virtual const wire::board& board() const noexcept = 0;
+
+  /// Stores `value` with release semantics and wakes the ranks that sleep waiting for this one.
+  virtual void announce(counter& word, std::uint64_t value) noexcept = 0;
+
+  /// Where peers of this node can read `bytes` in place; `origin::kind::staged` where they cannot.
+  /// `foreign` allows the kind that peers can only copy from, not load.
+  virtual origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept = 0;
+  /// The address of a peer's lent memory here, or null for `origin::kind::foreign`.
+  virtual const std::byte* borrow(const origin& from) const noexcept = 0;
+  /// Copies from `offset` bytes into a peer's `foreign` memory.
+  /// \throws error `errc::resource` where the system refuses.
+  virtual void fetch(std::size_t rank, const origin& from, std::size_t offset,
+                     std::span<std::byte> to) const = 0;
+
+  /// The stream from rank `from` to rank `to` in a lane.
+  virtual ring& channel(std::size_t lane, std::size_t from, std::size_t to) noexcept = 0;
+
+  virtual call_record& record(std::size_t lane, std::size_t rank) const noexcept = 0;
+
+  /// Memory that every rank of the node can read where it is, for `shared_buffer`; aligned to a
+  /// page. \throws error `errc::resource` when the node's arena of this rank is used up.
+  virtual std::span<std::byte> allocate(std::size_t bytes) = 0;
+  virtual void deallocate(std::span<std::byte> memory) noexcept = 0;
+
+  virtual liveness state(std::size_t rank) const noexcept = 0;
+  /// One load; true when `failed` has something to say.
+  virtual bool broken() const noexcept = 0;
+  virtual std::optional<failure> failed() const = 0;
+  /// Breaks the job for every rank; without effect if it is broken already.
+  virtual void fail(const failure& why) noexcept = 0;
+};
+
+}  // namespace muster::wire
