@@ -1,0 +1,230 @@
+#include "transports/shm/job.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "transports/shm/fence.hpp"
+
+namespace muster::shm {
+
+struct job::header {
+  static constexpr std::uint64_t expected_magic = 0x4d55'5354'4552'0001;  // "MUSTER", layout 1
+  enum : std::uint32_t { whole = 0, being_written = 1, written = 2 };
+
+  std::uint64_t magic;
+  std::uint64_t ranks;
+  std::uint64_t arena_bytes;
+  muster::machine measured;
+  bool one_process;
+  alignas(wire::cache_line) std::atomic<std::uint32_t> failure_state;
+  errc failure_code;
+  std::uint64_t failure_rank;
+  std::array<char, 1024> failure_text;
+};
+
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// The control segment: header, places, lines, records, and a ring for each pair, which takes no
+// memory until it is used.
+struct control_layout {
+  std::size_t places, lines, records, rings, end;
+
+  control_layout(std::size_t header_bytes, std::size_t ranks) {
+    constexpr std::size_t page = 4096;
+    places = round_up(header_bytes, wire::cache_line);
+    lines = round_up(places + ranks * sizeof(place), wire::cache_line);
+    records = lines + ranks * sizeof(rank_line);
+    rings = round_up(records + wire::lanes * ranks * sizeof(wire::call_record), page);
+    end = rings + wire::lanes * ranks * ranks * sizeof(wire::ring);
+  }
+};
+
+std::size_t node_bytes(std::size_t ranks, std::size_t arena_bytes) {
+  return wire::board::bytes(ranks) + ranks * arena_bytes;
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw error(errc::bootstrap, std::string(job::environment_name) + ": " + why +
+                                   "; expected what `muster run` sets");
+}
+
+std::size_t parse_number(std::string_view& text) {
+  std::size_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{}) refuse("'" + std::string(text) + "' does not begin with a number");
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (!text.empty()) text.remove_prefix(1);
+  return value;
+}
+
+int adopt(std::size_t descriptor) {
+  const int fd = static_cast<int>(descriptor);
+  // The job's descriptors are this rank's, not its children's.
+  if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+    refuse("descriptor " + std::to_string(descriptor) + " is not open");
+  }
+  return fd;
+}
+
+}  // namespace
+
+job job::create(const job_options& options) {
+  job made;
+  made.places_ = options.places;
+  made.shape_.emplace(made.places_);
+  const std::size_t ranks = made.size();
+  const std::size_t nodes = made.shape_->nodes();
+  const control_layout layout(sizeof(header), ranks);
+  made.control_ = segment::create("muster-job", layout.end);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    made.nodes_.push_back(segment::create(
+        "muster-node", node_bytes(made.shape_->ranks_of(node).size(), options.arena_bytes)));
+  }
+  for (std::size_t rank = 0; rank < ranks; ++rank) made.bells_.emplace_back();
+
+  header& head = made.head();
+  head.ranks = ranks;
+  head.arena_bytes = options.arena_bytes;
+  head.measured = options.measured;
+  head.measured.asymmetric_fence = asymmetric_fence_works();
+  head.one_process = options.one_process;
+  std::copy(options.places.begin(), options.places.end(),
+            reinterpret_cast<place*>(made.control_.base() + layout.places));
+  head.magic = header::expected_magic;
+  // Right for ranks that are threads; a process that joins puts its own.
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    made.line(rank).process.store(::getpid(), std::memory_order_relaxed);
+  }
+  register_for_asymmetric_fence();
+  return made;
+}
+
+std::optional<job> job::join() {
+  const char* variable = std::getenv(environment_name);
+  if (variable == nullptr) return std::nullopt;
+  std::string_view text = variable;
+  job joined;
+  joined.joined_as_ = parse_number(text);
+  joined.control_ = segment::attach(adopt(parse_number(text)));
+  segment node = segment::attach(adopt(parse_number(text)));
+  while (!text.empty()) joined.bells_.emplace_back(doorbell(adopt(parse_number(text))));
+
+  const header& head = joined.head();
+  if (joined.control_.bytes() < sizeof(header) || head.magic != header::expected_magic) {
+    refuse("this is not the control segment of a job of this version of Muster");
+  }
+  if (joined.bells_.size() != head.ranks || joined.joined_as_ >= head.ranks) {
+    refuse("rank or number of doorbells do not fit a job of " + std::to_string(head.ranks));
+  }
+  joined.read_places();
+  joined.nodes_.resize(joined.shape_->nodes());
+  joined.nodes_[joined.shape_->node_of(joined.joined_as_)] = std::move(node);
+  // Whatever this process starts is not a rank of this job.
+  ::unsetenv(environment_name);
+  register_for_asymmetric_fence();
+  // Where the system lets only parents look into a process, let the other ranks do so too.
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  joined.line(joined.joined_as_).process.store(::getpid(), std::memory_order_release);
+  return joined;
+}
+
+void job::read_places() {
+  const std::size_t ranks = head().ranks;
+  const auto* first = reinterpret_cast<const place*>(control_.base() +
+                                                     control_layout(sizeof(header), ranks).places);
+  places_.assign(first, first + ranks);
+  shape_.emplace(places_);
+}
+
+std::string job::environment_for(std::size_t rank) const {
+  std::string text = std::to_string(rank);
+  for (const int descriptor : descriptors_for(rank)) text += "," + std::to_string(descriptor);
+  return text;
+}
+
+std::vector<int> job::descriptors_for(std::size_t rank) const {
+  std::vector<int> all = {control_.descriptor(), nodes_[shape_->node_of(rank)].descriptor()};
+  for (const doorbell& bell : bells_) all.push_back(bell.descriptor());
+  return all;
+}
+
+job::header& job::head() const noexcept { return *reinterpret_cast<header*>(control_.base()); }
+const muster::machine& job::machine() const noexcept { return head().measured; }
+bool job::one_process() const noexcept { return head().one_process; }
+std::size_t job::arena_bytes() const noexcept { return head().arena_bytes; }
+
+rank_line& job::line(std::size_t rank) const noexcept {
+  const control_layout layout(sizeof(header), size());
+  return reinterpret_cast<rank_line*>(control_.base() + layout.lines)[rank];
+}
+
+wire::call_record& job::record(std::size_t lane, std::size_t rank) const noexcept {
+  const control_layout layout(sizeof(header), size());
+  auto* first = reinterpret_cast<wire::call_record*>(control_.base() + layout.records);
+  return first[lane * size() + rank];
+}
+
+wire::ring& job::ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept {
+  const control_layout layout(sizeof(header), size());
+  auto* first = reinterpret_cast<wire::ring*>(control_.base() + layout.rings);
+  return first[(lane * size() + to) * size() + from];
+}
+
+wire::board job::board(std::size_t node) const noexcept {
+  return {node_base(node), shape_->ranks_of(node).size()};
+}
+
+std::byte* job::node_base(std::size_t node) const noexcept { return nodes_[node].base(); }
+
+std::span<std::byte> job::arena(std::size_t node, std::size_t index) const noexcept {
+  const std::size_t start = wire::board::bytes(shape_->ranks_of(node).size());
+  return {node_base(node) + start + index * arena_bytes(), arena_bytes()};
+}
+
+void job::ring_all() const noexcept {
+  for (const doorbell& bell : bells_) bell.ring();
+}
+
+void job::set_state(std::size_t rank, wire::liveness state) const noexcept {
+  // release: whoever sees a rank gone sees all that it had announced before.
+  line(rank).state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+  ring_all();
+}
+
+void job::fail(const wire::failure& why) const noexcept {
+  header& head = this->head();
+  std::uint32_t before = header::whole;
+  if (!head.failure_state.compare_exchange_strong(before, header::being_written,
+                                                  std::memory_order_relaxed)) {
+    return;
+  }
+  head.failure_code = why.code;
+  head.failure_rank = why.rank;
+  const std::size_t length = std::min(why.text.size(), head.failure_text.size() - 1);
+  std::memcpy(head.failure_text.data(), why.text.data(), length);
+  head.failure_text[length] = '\0';
+  head.failure_state.store(header::written, std::memory_order_release);
+  ring_all();
+}
+
+bool job::broken() const noexcept {
+  return head().failure_state.load(std::memory_order_acquire) == header::written;
+}
+
+std::optional<wire::failure> job::failed() const {
+  if (!broken()) return std::nullopt;
+  const header& head = this->head();
+  return wire::failure{head.failure_code, head.failure_rank, head.failure_text.data()};
+}
+
+}  // namespace muster::shm

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/progress/engine.hpp"
+#include "engine/team/machine.hpp"
+#include "engine/team/shape.hpp"
+#include "engine/wire/board.hpp"
+#include "engine/wire/fabric.hpp"
+#include "transports/shm/segment.hpp"
+
+namespace muster::shm {
+
+/// What makes a job, decided by whoever starts it.
+struct job_options {
+  std::vector<place> places;  ///< one a rank
+  muster::machine measured;
+  /// Bytes a rank can give out as `shared_buffer`s. Address space only, until used.
+  std::size_t arena_bytes = std::size_t{1} << 30;
+  /// Ranks are threads of one process and may read each other's memory where it is.
+  bool one_process = false;
+};
+
+/// The life of a rank and how to wake it. On a line of its own: its owner writes here.
+struct alignas(wire::cache_line) rank_line {
+  std::atomic<std::uint32_t> watched;  ///< somebody sleeps until this rank announces something
+  std::atomic<std::uint32_t> parked;   ///< this rank sleeps, or is about to
+  std::atomic<std::uint32_t> state;    ///< wire::liveness
+  std::atomic<std::int32_t> process;   ///< its process id, once joined
+};
+
+/// The memory of a job on this machine: one control segment for all ranks, one segment a node for
+/// boards and shared buffers, one doorbell a rank.
+class job {
+public:
+  /// Starts a job; all its memory is in this process.
+  static job create(const job_options& options);
+  /// Joins the job that this process was started in as one of its ranks, if it was.
+  /// \throws error `errc::bootstrap` where what the environment says cannot be true.
+  static std::optional<job> join();
+
+  /// What a process needs to join as `rank`: the value of the environment variable
+  /// `environment_name`, and the descriptors to inherit, as they are numbered in this process.
+  static constexpr const char* environment_name = "MUSTER_JOB";
+  std::string environment_for(std::size_t rank) const;
+  std::vector<int> descriptors_for(std::size_t rank) const;
+
+  std::size_t size() const noexcept { return places_.size(); }
+  /// The rank that this process joined as.
+  std::size_t joined_as() const noexcept { return joined_as_; }
+  const std::vector<place>& places() const noexcept { return places_; }
+  const muster::machine& machine() const noexcept;
+  bool one_process() const noexcept;
+  std::size_t arena_bytes() const noexcept;
+
+  rank_line& line(std::size_t rank) const noexcept;
+  wire::call_record& record(std::size_t lane, std::size_t rank) const noexcept;
+  wire::ring& ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept;
+  wire::board board(std::size_t node) const noexcept;
+  /// Where a rank's shared buffers lie; `index` is its index in its node.
+  std::span<std::byte> arena(std::size_t node, std::size_t index) const noexcept;
+  std::byte* node_base(std::size_t node) const noexcept;
+  int bell(std::size_t rank) const noexcept { return bells_[rank].descriptor(); }
+
+  /// Breaks the job (the first call wins) and wakes every rank.
+  void fail(const wire::failure& why) const noexcept;
+  bool broken() const noexcept;
+  std::optional<wire::failure> failed() const;
+  /// Marks a rank as gone and wakes every rank.
+  void set_state(std::size_t rank, wire::liveness state) const noexcept;
+
+  const muster::shape& shape() const noexcept { return *shape_; }
+
+private:
+  struct header;
+  job() = default;
+  header& head() const noexcept;
+  void ring_all() const noexcept;
+  void read_places();
+
+  segment control_;
+  std::vector<segment> nodes_;  // by node number; in a joined process only its own is mapped
+  std::vector<doorbell> bells_;
+  std::vector<place> places_;
+  std::optional<muster::shape> shape_;
+  std::size_t joined_as_ = 0;
+};
+
+}  // namespace muster::shm

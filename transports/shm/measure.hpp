@@ -1,0 +1,19 @@
+#pragma once
+
+#include "engine/team/machine.hpp"
+
+namespace muster::shm {
+
+/// Whether ranks will be processes of their own or threads of this one.
+enum class ranks_are { processes, threads };
+
+/// Measures this machine with the processors that the calling thread may use, in some 10 ms. With
+/// `processes` it forks a child, to see whether one may read another's memory; call it before other
+/// threads exist.
+muster::machine measure(ranks_are kind);
+
+/// One-way time of a cache line between two processors, from `exchanges` there-and-backs, or 0
+/// where a thread cannot be pinned to them.
+double measure_trip_ns(int processor, int other, int exchanges);
+
+}  // namespace muster::shm
