@@ -1,0 +1,112 @@
+// Allgather over nodes, through their leaders.
+//
+//  1  every rank stages its block, item by item; all ranks of its node, the leader among them, copy
+//     it into place
+//  2  the leaders pass whole nodes' blocks around a ring: n-1 steps, each forwarding to the right
+//     what came from the left
+//  3  a leader stages every remote block as it comes, and the other ranks of its node copy it
+//
+// Between nodes every block travels once into each node. Source: the node-gather, leader-exchange,
+// node-broadcast scheme of Qian 2010 (4.4.2), with a ring among the leaders.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/leaders.hpp"
+#include "algos/patterns/reduce_slices.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/coro/when_all.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> share_in_node(context& me, const arguments& call, track& local) {
+  const auto own = call.own_block(me.rank());
+  local.lend(own, true);
+  for (std::size_t k = 0; k < local.cut().count(); ++k) {
+    co_await contribute(me, local, own, k);
+    auto here = local.here(k);
+    while (const auto from = co_await here.next()) {
+      local.copy(*from, k, 0, call.received_from(me.rank_of(*from)));
+    }
+    local.take(k);
+  }
+  co_await me.copy(call.received_from(me.rank()), own);
+}
+
+task<> deliver_node(context& me, const arguments& call, std::size_t to, std::size_t node) {
+  for (const std::size_t rank : me.shape().ranks_of(node)) {
+    co_await me.deliver(to, call.received_from(rank));
+  }
+}
+
+/// Remote blocks follow each other on the track in ring order; `next` counts their items.
+task<> receive_node(context& me, const arguments& call, std::size_t from, std::size_t node,
+                    track& remote, std::size_t& next) {
+  for (const std::size_t rank : me.shape().ranks_of(node)) {
+    co_await me.expect(from, call.received_from(rank));
+    for (std::size_t k = 0; k < remote.cut().count(); ++k, ++next) {
+      const auto piece =
+          call.received_from(rank).subspan(remote.cut().offset(k), remote.cut().length(k));
+      std::byte* room = co_await remote.room(next);
+      co_await me.copy({room, piece.size()}, piece);
+      remote.post(next);
+    }
+  }
+}
+
+task<> lead(context& me, const arguments& call, track& remote) {
+  const std::size_t nodes = me.shape().nodes();
+  const std::size_t mine = node_number(me);
+  const std::size_t right = leader_of(me.shape(), (mine + 1) % nodes);
+  const std::size_t left = leader_of(me.shape(), (mine + nodes - 1) % nodes);
+  std::size_t next = 0;
+  for (std::size_t step = 1; step < nodes; ++step) {
+    auto outgoing = deliver_node(me, call, right, (mine + nodes - step + 1) % nodes);
+    auto incoming = receive_node(me, call, left, (mine + nodes - step) % nodes, remote, next);
+    co_await when_all(std::move(outgoing), std::move(incoming));
+  }
+}
+
+task<> follow(context& me, const arguments& call, track& remote) {
+  const std::size_t nodes = me.shape().nodes();
+  std::size_t next = 0;
+  for (std::size_t step = 1; step < nodes; ++step) {
+    for (const std::size_t rank : me.shape().ranks_of((node_number(me) + nodes - step) % nodes)) {
+      for (std::size_t k = 0; k < remote.cut().count(); ++k, ++next) {
+        co_await remote.arrived(0, next);
+        const std::size_t length = remote.cut().length(k);
+        co_await me.copy(call.received_from(rank).subspan(remote.cut().offset(k), length),
+                         {remote.piece(0, next, 0), length});
+        remote.take(next);
+      }
+    }
+  }
+}
+
+task<> run(context& me, const arguments& call) {
+  const items cut(call.bytes(), 1);
+  track local(me, 0, cut);
+  track remote(me, 1, cut);
+  me.arrive();
+  co_await share_in_node(me, call, local);
+  if (is_leader(me)) {
+    co_await lead(me, call, remote);
+  } else {
+    co_await me.read(0, 0);
+    co_await follow(me, call, remote);
+  }
+  co_await local.returned();
+}
+
+}  // namespace
+
+const algorithm allgather_leader_ring = {
+    .id = "leader_ring",
+    .what = collective::allgather,
+    .summary = "shared inside nodes, a ring of leaders between them",
+    .source = "Qian 4.4.2",
+    .suits = any_team,
+    .length = by_contribution,
+    .run = run,
+};
+
+}  // namespace muster::algos

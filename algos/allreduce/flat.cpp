@@ -1,0 +1,41 @@
+// Short allreduce in the node's memory.
+//
+//  1  every rank copies its contribution beside its arrival
+//  2  every rank waits for all and combines them in rank order
+//
+// Everybody does the whole sum: N times the arithmetic, but no result has to be waited for.
+//
+// Source: the reduce of Tipparaju, Nieplocha, Panda 2003 (2.2) with every rank a root.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments& call) {
+  me.publish(call.contribution());
+  pooled<const std::byte*> inputs(me.size());
+  inputs[me.rank()] = call.contribution().data();
+  for (std::size_t i = 1; i < me.size(); ++i) {
+    const std::size_t neighbour = (me.rank() + i) % me.size();
+    const auto input = co_await me.read(neighbour, call.bytes());
+    inputs[neighbour] = input.data();
+  }
+  co_await me.combine(call.receive, inputs, call.count);
+}
+
+}  // namespace
+
+const algorithm allreduce_flat = {
+    .id = "flat",
+    .what = collective::allreduce,
+    .summary = "every rank combines everybody's contribution",
+    .source = "SRM 2.2",
+    .suits = one_node_brief,
+    .length = brief,
+    .run = run,
+};
+
+}  // namespace muster::algos

@@ -1,0 +1,46 @@
+// Long allreduce in the node's memory, item by item.
+//
+//  1  every rank offers its contribution in place, or copies the item into its stage
+//  2  every rank combines its own slice of the item from all contributions, in rank order
+//  3  every rank collects all slices in the order in which they are ready
+//
+// Each rank reads N slices of 1/N and writes one, then copies N: the traffic of two copies of the
+// message a rank, whatever N. Items follow each other through the stages as a pipeline.
+//
+// Source: the pipelined allreduce of Tipparaju, Nieplocha, Panda 2003 (2.4), with slices as in
+// Rabenseifner's algorithm in place of reduce and broadcast.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/reduce_slices.hpp"
+#include "algos/patterns/suitability.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments& call) {
+  const items cut(call.bytes(), 1);
+  track in(me, 0, cut);
+  track out(me, 1, cut);
+  me.arrive();
+  in.lend(call.contribution(), false);
+  for (std::size_t k = 0; k < cut.count(); ++k) {
+    co_await contribute(me, in, call.contribution(), k);
+    co_await reduce_slice(me, in, out, k, track::all);
+    co_await collect_slices(me, out, k, call.result());
+  }
+  co_await in.returned();
+}
+
+}  // namespace
+
+const algorithm allreduce_flat_long = {
+    .id = "flat_long",
+    .what = collective::allreduce,
+    .summary = "every rank combines a slice and collects all",
+    .source = "SRM 2.4",
+    .suits = one_node,
+    .length = by_contribution,
+    .run = run,
+};
+
+}  // namespace muster::algos

@@ -1,0 +1,54 @@
+// Pairwise alltoall between any ranks.
+//
+//  for s = 1 … N-1: send block r+s to rank r+s and receive block r-s from rank r-s, at once
+//
+// N-1 steps of one message each way; in each step every rank sends to one and receives from one.
+//
+// Source: the direct algorithm of Qian 2010 (3.4.4) with one port; shifts take the place of XOR so
+// that N need not be a power of two.
+
+#include <vector>
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+#include "engine/coro/when_all.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments& call) {
+  std::span<const std::byte> all(call.sent_to(0).data(), call.bytes() * me.size());
+  // In place, blocks must leave before others come: they are moved aside first.
+  std::vector<std::byte> aside;
+  if (call.in_place()) {
+    aside.assign(all.begin(), all.end());
+    all = aside;
+  }
+  const auto block = [&](std::size_t rank) {
+    return all.subspan(rank * call.bytes(), call.bytes());
+  };
+  me.arrive();
+  co_await me.copy(call.received_from(me.rank()), block(me.rank()));
+  for (std::size_t step = 1; step < me.size(); ++step) {
+    const std::size_t to = (me.rank() + step) % me.size();
+    const std::size_t from = (me.rank() + me.size() - step) % me.size();
+    auto outgoing = me.deliver(to, block(to));
+    auto incoming = me.expect(from, call.received_from(from));
+    co_await when_all(std::move(outgoing), std::move(incoming));
+  }
+}
+
+}  // namespace
+
+const algorithm alltoall_pairwise = {
+    .id = "pairwise",
+    .what = collective::alltoall,
+    .summary = "in step s to the rank s further on and from the one s back",
+    .source = "Qian 3.4.4",
+    .suits = any_team,
+    .length = brief,
+    .run = run,
+};
+
+}  // namespace muster::algos

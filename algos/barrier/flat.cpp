@@ -1,0 +1,38 @@
+// Flat barrier in the node's memory.
+//
+//  1  announce the arrival in a cache line of one's own
+//  2  wait until every neighbour has announced his
+//
+// One line is written and N-1 are read by each rank; nobody collects and nobody releases, so a rank
+// that runs last passes without waiting. Sequence numbers take the place of flags to reset.
+//
+// Source: the flat tree of Tipparaju, Nieplocha, Panda 2003 (2.2), without its master.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments&) {
+  me.arrive();
+  const std::size_t neighbours = me.node().size();
+  for (std::size_t i = 1; i < neighbours; ++i) {
+    co_await me.read((me.node_index() + i) % neighbours, 0);
+  }
+}
+
+}  // namespace
+
+const algorithm barrier_flat = {
+    .id = "flat",
+    .what = collective::barrier,
+    .summary = "every rank sees every other's arrival in shared memory",
+    .source = "SRM 2.2",
+    .suits = one_node,
+    .length = brief,
+    .run = run,
+};
+
+}  // namespace muster::algos

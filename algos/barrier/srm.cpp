@@ -1,0 +1,46 @@
+// Barrier over nodes.
+//
+//  1  every rank announces its arrival in the node's memory; the leader waits for all of them
+//  2  the leaders perform a dissemination barrier between nodes
+//  3  the leader posts an empty item, on which the ranks of its node wait
+//
+// Between n nodes: ⌈log2 n⌉ messages a leader, no payload.
+//
+// Source: Tipparaju, Nieplocha, Panda 2003 (2.4).
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/leaders.hpp"
+#include "algos/patterns/suitability.hpp"
+
+namespace muster::algos {
+namespace {
+
+message_length lengthy(const shape&, const machine&, const arguments&) {
+  return message_length::lengthy;  // for the track that releases
+}
+
+task<> run(context& me, const arguments&) {
+  track release(me, 0, items(0, 1));
+  me.arrive();
+  if (!is_leader(me)) {
+    co_await release.arrived(0, 0);
+    co_return;
+  }
+  for (std::size_t i = 1; i < me.node().size(); ++i) co_await me.read(i, 0);
+  co_await leaders_barrier(me);
+  release.post(0);
+}
+
+}  // namespace
+
+const algorithm barrier_srm = {
+    .id = "srm",
+    .what = collective::barrier,
+    .summary = "node check-in, dissemination between leaders, node release",
+    .source = "SRM 2.4",
+    .suits = any_team,
+    .length = lengthy,
+    .run = run,
+};
+
+}  // namespace muster::algos

@@ -1,0 +1,40 @@
+// Short broadcast in the node's memory.
+//
+//  1  the root copies the message beside its arrival (in the same cache line if it fits) and is
+//  done 2  every other rank waits for the root's arrival alone and copies the message out
+//
+// N copies in all. Nobody waits for the readers: consecutive broadcasts use consecutive lanes, and
+// the root waits only when it is `wire::lanes` operations ahead.
+//
+// Source: Tipparaju, Nieplocha, Panda 2003 (2.2), with lanes for its two buffers.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments& call) {
+  if (me.rank() == call.root) {
+    me.publish(call.result());
+    co_return;
+  }
+  me.arrive();
+  const auto message = co_await me.read(me.shape().index_of(call.root), call.bytes());
+  co_await me.copy(call.result(), message);
+}
+
+}  // namespace
+
+const algorithm bcast_flat = {
+    .id = "flat",
+    .what = collective::bcast,
+    .summary = "through the root's slot in shared memory",
+    .source = "SRM 2.2",
+    .suits = one_node_brief,
+    .length = brief,
+    .run = run,
+};
+
+}  // namespace muster::algos

@@ -1,0 +1,65 @@
+// Long broadcast in the node's memory.
+//
+//  1  the root offers its buffer where it is, if the others can read it there; otherwise it copies
+//     the message, item by item, into its stage, as far ahead as the stage allows
+//  2  every other rank copies each item out as soon as it is there
+//
+// Staged: N copies, the first overlapped with the others. Offered: N-1.
+//
+// Source: Tipparaju, Nieplocha, Panda 2003 (2.2, figure 3), with a deeper pipeline than two
+// buffers.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> send(context& me, const arguments& call, track& message) {
+  if (!message.lend(call.result(), true)) {
+    for (std::size_t k = 0; k < message.cut().count(); ++k) {
+      std::byte* room = co_await message.room(k);
+      const std::size_t length = message.cut().length(k);
+      co_await me.copy({room, length}, call.result().subspan(message.cut().offset(k), length));
+      message.post(k);
+    }
+  }
+  co_await message.returned();
+}
+
+task<> receive(context& me, const arguments& call, track& message) {
+  const std::size_t root = me.shape().index_of(call.root);
+  co_await message.arrived(root, 0);
+  const std::size_t items = message.items_of(root);
+  for (std::size_t k = 0; k < items; ++k) {
+    co_await message.arrived(root, k);
+    message.copy(root, k, 0, call.result());
+    message.take(k);
+  }
+  message.take(message.cut().count() - 1);
+}
+
+task<> run(context& me, const arguments& call) {
+  me.arrive();
+  track message(me, 0, items(call.bytes(), 1));
+  if (me.rank() == call.root) {
+    co_await send(me, call, message);
+  } else {
+    co_await receive(me, call, message);
+  }
+}
+
+}  // namespace
+
+const algorithm bcast_flat_long = {
+    .id = "flat_long",
+    .what = collective::bcast,
+    .summary = "item by item through the root's stage, or straight from its buffer",
+    .source = "SRM 2.2",
+    .suits = one_node,
+    .length = by_contribution,
+    .run = run,
+};
+
+}  // namespace muster::algos

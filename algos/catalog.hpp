@@ -1,0 +1,10 @@
+#pragma once
+
+#include "engine/collective/catalog.hpp"
+
+namespace muster::algos {
+
+/// Every algorithm that comes with Muster, the preferred ones first.
+muster::catalog catalog() noexcept;
+
+}  // namespace muster::algos

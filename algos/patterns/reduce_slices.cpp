@@ -1,0 +1,46 @@
+#include "algos/patterns/reduce_slices.hpp"
+
+#include "algos/patterns/slices.hpp"
+
+namespace muster::algos {
+
+task<> contribute(context& me, track& in, std::span<const std::byte> contribution, std::size_t item,
+                  std::size_t readers) {
+  if (in.lent()) co_return;
+  std::byte* room = co_await in.room(item, readers);
+  const std::size_t length = in.cut().length(item);
+  co_await me.copy({room, length}, contribution.subspan(in.cut().offset(item), length));
+  in.post(item);
+}
+
+task<> reduce_slice(context& me, track& in, track& out, std::size_t item, std::size_t readers) {
+  const std::size_t neighbours = me.node().size();
+  const slice mine = slice_of(in.cut().length(item), me.node_index(), neighbours);
+  std::byte* room = co_await out.room(item, readers);
+  pooled<const std::byte*> inputs(neighbours);
+  for (std::size_t i = 0; i < neighbours; ++i) {
+    if (i != me.node_index()) co_await in.arrived(i, item);
+    inputs[i] = in.piece(i, item, 0) + mine.offset;
+  }
+  if (mine.length != 0) {
+    co_await me.combine(room + mine.offset, inputs, mine.length / me.call().element());
+  }
+  in.take(item);
+  out.post(item);
+}
+
+task<> collect_slices(context& me, track& out, std::size_t item, std::span<std::byte> result) {
+  const std::size_t neighbours = me.node().size();
+  const auto place = result.subspan(out.cut().offset(item), out.cut().length(item));
+  const auto copy_from = [&](std::size_t i) {
+    const slice theirs = slice_of(place.size(), i, neighbours);
+    return me.copy(place.subspan(theirs.offset, theirs.length),
+                   {out.piece(i, item, 0) + theirs.offset, theirs.length});
+  };
+  co_await copy_from(me.node_index());
+  auto here = out.here(item);
+  while (const auto from = co_await here.next()) co_await copy_from(*from);
+  out.take(item);
+}
+
+}  // namespace muster::algos

@@ -1,0 +1,46 @@
+// Long reduce in the node's memory, item by item.
+//
+//  1  every rank offers its contribution in place, or copies the item into its stage
+//  2  every rank combines its own slice of the item from all contributions, in rank order
+//  3  the root collects the slices in the order in which they are ready
+//
+// All ranks share the arithmetic: each reads N slices of 1/N and writes one; the root copies N.
+//
+// Source: the pipelined reduce of Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4); slices instead of a
+// tree, so that no rank's combining waits for another's.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/reduce_slices.hpp"
+#include "algos/patterns/suitability.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments& call) {
+  const std::size_t root = me.shape().index_of(call.root);
+  const items cut(call.bytes(), 1);
+  track in(me, 0, cut);
+  track out(me, 1, cut);
+  me.arrive();
+  in.lend(call.contribution(), false);
+  for (std::size_t k = 0; k < cut.count(); ++k) {
+    co_await contribute(me, in, call.contribution(), k);
+    co_await reduce_slice(me, in, out, k, root);
+    if (me.node_index() == root) co_await collect_slices(me, out, k, call.result());
+  }
+  co_await in.returned();
+}
+
+}  // namespace
+
+const algorithm reduce_flat_long = {
+    .id = "flat_long",
+    .what = collective::reduce,
+    .summary = "every rank combines a slice, the root collects them",
+    .source = "SRM 2.4",
+    .suits = one_node,
+    .length = by_contribution,
+    .run = run,
+};
+
+}  // namespace muster::algos
