@@ -1,0 +1,81 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "tools/bench/bench.hpp"
+#include "tools/cli/info.hpp"
+#include "tools/launch/launch.hpp"
+
+namespace {
+
+/// Adds `muster run`; its exit status goes to `status`.
+void add_run_command(CLI::App& app, muster::launch::options& what, int& status) {
+  CLI::App* run = app.add_subcommand("run", "start a program as the ranks of one job");
+  run->footer(
+      "Each rank is a process; a program that makes a muster::world becomes part of the job.\n"
+      "Rank 0 reads standard input. When a rank fails the others get an error that names it,\n"
+      "have two seconds to end, and are then ended; the exit status is that of the first to\n"
+      "fail (128 + signal if it was killed). Signals sent to muster run go on to all ranks.\n\n"
+      "  muster run -n 4 ./solve input.txt\n"
+      "  muster run -n 8 --nodes 3 --tag-output ./solve    try code for several nodes on one");
+  run->add_option("-n,--ranks", what.ranks, "how many ranks to start")
+      ->required()
+      ->check(CLI::Range(1, 1024));
+  run->add_option("--nodes", what.nodes,
+                  "spread the ranks over this many made-up nodes, which share no memory with\n"
+                  "each other but what travels between nodes")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  const auto set_binding = [&what](const std::string& value) {
+    what.bind_to_core = value == "core";
+  };
+  run->add_option_function<std::string>(
+         "--bind", set_binding,
+         "core: each rank to a core of its own, round robin; none: to nothing\n"
+         "(default: core where there are enough)")
+      ->check(CLI::IsMember({"core", "none"}));
+  run->add_flag("--tag-output", what.tag_output, "begin each line of output with [rank]");
+  run->prefix_command();
+  run->callback([run, &what, &status] {
+    what.command = run->remaining();
+    if (what.command.empty()) throw CLI::ValidationError("run", "no program given to start");
+    if (what.command.front().starts_with("-") && what.command.front() != "--") {
+      throw CLI::ValidationError("run", "unknown option " + what.command.front());
+    }
+    if (what.command.front() == "--") what.command.erase(what.command.begin());
+    if (what.nodes > what.ranks) {
+      throw CLI::ValidationError("--nodes", "is " + std::to_string(what.nodes) +
+                                                "; expected at most the number of ranks, " +
+                                                std::to_string(what.ranks));
+    }
+    status = muster::launch::run(what);
+  });
+}
+
+void add_info_command(CLI::App& app) {
+  CLI::App* info = app.add_subcommand(
+      "info", "what Muster finds on this machine, how it would move messages, its algorithms");
+  info->callback([] { std::fputs(muster::cli::describe_machine().c_str(), stdout); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Muster: asynchronous collectives, awaited like a timer or a socket");
+  app.require_subcommand(1);
+  muster::launch::options launch_options;
+  int status = 0;
+  add_run_command(app, launch_options, status);
+  muster::bench::add_bench_command(app, [&status](int result) { status = result; });
+  add_info_command(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& why) {
+    return app.exit(why);
+  } catch (const std::exception& why) {
+    std::fprintf(stderr, "muster: %s\n", why.what());
+    return 1;
+  }
+  return status;
+}

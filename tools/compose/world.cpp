@@ -1,0 +1,161 @@
+#include "tools/compose/world.hpp"
+
+#include <atomic>
+#include <exception>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "algos/catalog.hpp"
+#include "transports/shm/fabric.hpp"
+#include "transports/shm/job.hpp"
+#include "transports/shm/measure.hpp"
+
+namespace muster {
+namespace {
+
+engine_options options_for(const shm::job& job, shm::fabric& fabric, progress mode, int processor) {
+  engine_options options;
+  options.mode = mode;
+  options.processor = processor;
+  const bool core_each = job.size() <= job.machine().processors;
+  options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
+  options.sources = {&fabric};
+  return options;
+}
+
+/// One rank: its fabric, engine and team, in the order in which they depend on each other.
+class rank_parts {
+public:
+  rank_parts(const shm::job& job, std::size_t rank, progress mode, int processor)
+      : fabric_(job, rank),
+        engine_(options_for(job, fabric_, mode, processor), doorbell::share(job.bell(rank))),
+        team_(engine_, fabric_, job.shape(), rank, algos::catalog(), job.machine()) {}
+  // What still runs uses the team.
+  ~rank_parts() { engine_.stop(); }
+  rank_parts(const rank_parts&) = delete;
+  rank_parts& operator=(const rank_parts&) = delete;
+
+  muster::engine& engine() noexcept { return engine_; }
+  muster::team& team() noexcept { return team_; }
+
+private:
+  shm::fabric fabric_;
+  muster::engine engine_;
+  muster::team team_;
+};
+
+shm::job job_of_one() {
+  shm::job_options options;
+  options.places.emplace_back();
+  options.one_process = true;
+  return shm::job::create(options);
+}
+
+const machine& measured_for_threads() {
+  static const machine measured = shm::measure(shm::ranks_are::threads);
+  return measured;
+}
+
+}  // namespace
+
+struct world::parts {
+  explicit parts(const world_options& options)
+      : job(join_or_alone()), rank(job, job.joined_as(), options.progress, options.processor) {}
+  ~parts() {
+    rank.engine().stop();
+    job.set_state(job.joined_as(), wire::liveness::left);
+  }
+
+  static shm::job join_or_alone() {
+    auto joined = shm::job::join();
+    return joined ? std::move(*joined) : job_of_one();
+  }
+
+  shm::job job;
+  rank_parts rank;
+};
+
+world::world(world_options options) : parts_(std::make_unique<parts>(options)) {}
+world::~world() = default;
+team& world::team() noexcept { return parts_->rank.team(); }
+engine& world::engine() noexcept { return parts_->rank.engine(); }
+
+namespace {
+
+shm::job threads_job(std::size_t ranks, const thread_options& options) {
+  if (ranks == 0) {
+    throw error(errc::invalid_argument, "run_threads: ranks is 0; expected at least 1");
+  }
+  if (!options.node_of.empty() && options.node_of.size() != ranks) {
+    throw error(errc::invalid_argument,
+                "run_threads: node_of has " + std::to_string(options.node_of.size()) +
+                    " entries; expected one for each of the " + std::to_string(ranks) + " ranks");
+  }
+  shm::job_options job;
+  job.places.resize(ranks);
+  for (std::size_t i = 0; i < options.node_of.size(); ++i) {
+    job.places[i].node = static_cast<std::uint32_t>(options.node_of[i]);
+  }
+  job.measured = measured_for_threads();
+  if (options.foreign_from != 0) job.measured.foreign_from = options.foreign_from;
+  job.one_process = options.share_address_space;
+  job.arena_bytes = std::size_t{64} << 20;
+  return shm::job::create(job);
+}
+
+/// The exception of the rank that failed first.
+class first_failure {
+public:
+  void keep(std::exception_ptr failure) noexcept {
+    if (!taken_.exchange(true)) first_ = std::move(failure);
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+private:
+  std::atomic<bool> taken_{false};
+  std::exception_ptr first_;
+};
+
+void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
+  job.fail({.code = errc::rank_died,
+            .rank = rank,
+            .text = "rank " + std::to_string(rank) + " ended with an exception: " + what});
+  job.set_state(rank, wire::liveness::died);
+}
+
+void run_rank(const shm::job& job, std::size_t rank, const std::function<void(team&)>& body,
+              progress mode, first_failure& failure) {
+  try {
+    rank_parts parts(job, rank, mode, -1);
+    body(parts.team());
+  } catch (const std::exception& why) {
+    failure.keep(std::current_exception());
+    fail_rank(job, rank, why.what());
+    return;
+  } catch (...) {
+    failure.keep(std::current_exception());
+    fail_rank(job, rank, "unknown");
+    return;
+  }
+  job.set_state(rank, wire::liveness::left);
+}
+
+}  // namespace
+
+void run_threads(std::size_t ranks, const std::function<void(muster::team&)>& rank,
+                 const thread_options& options) {
+  const shm::job job = threads_job(ranks, options);
+  first_failure failure;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < ranks; ++i) {
+      threads.emplace_back([&, i] { run_rank(job, i, rank, options.progress, failure); });
+    }
+  }
+  failure.rethrow();
+}
+
+}  // namespace muster
