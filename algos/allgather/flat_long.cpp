@@ -20,7 +20,7 @@ task<> run(context& me, const arguments& call) {
   const auto own = call.own_block(me.rank());
   track blocks(me, 0, items(call.bytes(), 1));
   me.arrive();
-  blocks.lend(own, true);
+  blocks.lend(own, track::lending::for_copies);
   for (std::size_t k = 0; k < blocks.cut().count(); ++k) {
     co_await contribute(me, blocks, own, k);
     auto here = blocks.here(k);
@@ -41,7 +41,7 @@ const algorithm allgather_flat_long = {
     .summary = "every rank copies everybody's block, from its stage or straight from its buffer",
     .source = "SRM 2.2",
     .suits = one_node,
-    .length = by_contribution,
+    .length = staged_length,
     .run = run,
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 task<> share_in_node(context& me, const arguments& call, track& local) {
   const auto own = call.own_block(me.rank());
-  local.lend(own, true);
+  local.lend(own, track::lending::for_copies);
   for (std::size_t k = 0; k < local.cut().count(); ++k) {
     co_await contribute(me, local, own, k);
     auto here = local.here(k);
@@ -105,7 +105,7 @@ const algorithm allgather_leader_ring = {
     .summary = "shared inside nodes, a ring of leaders between them",
     .source = "Qian 4.4.2",
     .suits = any_team,
-    .length = by_contribution,
+    .length = staged_length,
     .run = run,
 };
 

@@ -34,7 +34,7 @@ const algorithm allreduce_flat = {
     .summary = "every rank combines everybody's contribution",
     .source = "SRM 2.2",
     .suits = one_node_brief,
-    .length = brief,
+    .length = published_length,
     .run = run,
 };
 

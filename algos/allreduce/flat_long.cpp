@@ -22,7 +22,7 @@ task<> run(context& me, const arguments& call) {
   track in(me, 0, cut);
   track out(me, 1, cut);
   me.arrive();
-  in.lend(call.contribution(), false);
+  in.lend(call.contribution(), track::lending::for_loads);
   for (std::size_t k = 0; k < cut.count(); ++k) {
     co_await contribute(me, in, call.contribution(), k);
     co_await reduce_slice(me, in, out, k, track::all);
@@ -39,7 +39,7 @@ const algorithm allreduce_flat_long = {
     .summary = "every rank combines a slice and collects all",
     .source = "SRM 2.4",
     .suits = one_node,
-    .length = by_contribution,
+    .length = staged_length,
     .run = run,
 };
 

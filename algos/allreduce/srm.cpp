@@ -57,7 +57,7 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   // In place, an item's result may overwrite its contribution: it comes only after that was read.
-  in.lend(call.contribution(), false);
+  in.lend(call.contribution(), track::lending::for_loads);
   auto outgoing = contribute_all(me, call, in);
   auto incoming = collect_all(me, call, out);
   co_await when_all(std::move(outgoing), std::move(incoming));
@@ -72,7 +72,7 @@ const algorithm allreduce_srm = {
     .summary = "node reduce, recursive doubling between leaders, node broadcast",
     .source = "SRM 2.4",
     .suits = any_team,
-    .length = by_contribution,
+    .length = staged_length,
     .run = run,
 };
 

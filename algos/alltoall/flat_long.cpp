@@ -38,7 +38,7 @@ task<> run(context& me, const arguments& call) {
   }
   track blocks(me, 0, items(call.bytes(), me.size()));
   me.arrive();
-  const bool lent = blocks.lend(all, true);
+  const bool lent = blocks.lend(all, track::lending::for_copies);
   for (std::size_t k = 0; k < blocks.cut().count(); ++k) {
     if (!lent) co_await stage_pieces(me, blocks, all, k);
     auto here = blocks.here(k);
@@ -60,7 +60,7 @@ const algorithm alltoall_flat_long = {
     .summary = "pieces of all blocks through every rank's stage, or straight from its buffer",
     .source = "SRM 2.2",
     .suits = one_node,
-    .length = by_contribution,
+    .length = staged_length,
     .run = run,
 };
 

@@ -31,7 +31,7 @@ const algorithm barrier_flat = {
     .summary = "every rank sees every other's arrival in shared memory",
     .source = "SRM 2.2",
     .suits = one_node,
-    .length = brief,
+    .length = published_length,
     .run = run,
 };
 

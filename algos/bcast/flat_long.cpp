@@ -17,7 +17,7 @@ namespace muster::algos {
 namespace {
 
 task<> send(context& me, const arguments& call, track& message) {
-  if (!message.lend(call.result(), true)) {
+  if (!message.lend(call.result(), track::lending::for_copies)) {
     for (std::size_t k = 0; k < message.cut().count(); ++k) {
       std::byte* room = co_await message.room(k);
       const std::size_t length = message.cut().length(k);
@@ -42,6 +42,7 @@ task<> receive(context& me, const arguments& call, track& message) {
 
 task<> run(context& me, const arguments& call) {
   me.arrive();
+  if (call.count == 0) co_return;
   track message(me, 0, items(call.bytes(), 1));
   if (me.rank() == call.root) {
     co_await send(me, call, message);
@@ -58,7 +59,7 @@ const algorithm bcast_flat_long = {
     .summary = "item by item through the root's stage, or straight from its buffer",
     .source = "SRM 2.2",
     .suits = one_node,
-    .length = by_contribution,
+    .length = staged_length,
     .run = run,
 };
 

@@ -34,8 +34,8 @@ task<> collect_slices(context& me, track& out, std::size_t item, std::span<std::
   const auto place = result.subspan(out.cut().offset(item), out.cut().length(item));
   const auto copy_from = [&](std::size_t i) {
     const slice theirs = slice_of(place.size(), i, neighbours);
-    return me.copy(place.subspan(theirs.offset, theirs.length),
-                   {out.piece(i, item, 0) + theirs.offset, theirs.length});
+    return me.copy_result(place.subspan(theirs.offset, theirs.length),
+                          out.piece(i, item, 0) + theirs.offset);
   };
   co_await copy_from(me.node_index());
   auto here = out.here(item);

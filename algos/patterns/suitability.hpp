@@ -21,13 +21,17 @@ inline bool one_node_brief(const shape& ranks, const machine&, const arguments& 
   return ranks.nodes() == 1 && contributed_bytes(ranks, call) <= wire::short_stage_bytes;
 }
 
-inline message_length brief(const shape&, const machine&, const arguments&) {
-  return message_length::brief;
+/// For algorithms that publish everything at once, or nothing.
+inline message_length published_length(const shape& ranks, const machine&, const arguments& call) {
+  return contributed_bytes(ranks, call) <= wire::tiny_stage_bytes ? message_length::tiny
+                                                                  : message_length::brief;
 }
 
-inline message_length by_contribution(const shape& ranks, const machine&, const arguments& call) {
-  return contributed_bytes(ranks, call) <= wire::item_bytes ? message_length::lengthy
-                                                            : message_length::very_long;
+/// For algorithms with tracks.
+inline message_length staged_length(const shape& ranks, const machine&, const arguments& call) {
+  constexpr std::size_t lengthy = 128 * 1024;
+  return contributed_bytes(ranks, call) <= lengthy ? message_length::lengthy
+                                                   : message_length::very_long;
 }
 
 }  // namespace muster::algos

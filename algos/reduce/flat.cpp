@@ -40,7 +40,7 @@ const algorithm reduce_flat = {
     .summary = "the root combines what all others left in shared memory",
     .source = "SRM 2.2",
     .suits = one_node_brief,
-    .length = brief,
+    .length = published_length,
     .run = run,
 };
 

@@ -23,7 +23,7 @@ task<> run(context& me, const arguments& call) {
   const items cut(call.bytes(), 1);
   track in(me, 0, cut);
   me.arrive();
-  if (!is_leader(me)) in.lend(call.contribution(), false);
+  if (!is_leader(me)) in.lend(call.contribution(), track::lending::for_loads);
   pooled<std::byte> partial(is_leader(me) ? std::min(cut.piece, call.bytes()) : 0);
   for (std::size_t k = 0; k < cut.count(); ++k) {
     const std::span<std::byte> sum = {partial.data(), is_leader(me) ? cut.length(k) : 0};
@@ -53,7 +53,7 @@ const algorithm reduce_srm = {
     .summary = "node leaders combine their node, then each other over a binomial tree",
     .source = "SRM 2.4",
     .suits = any_team,
-    .length = by_contribution,
+    .length = staged_length,
     .run = run,
 };
 

@@ -72,13 +72,9 @@ task<> perform(team& on, arguments call) {
     me.complete();
   } catch (const error& why) {
     me.abandon(why);
-    // Waits do not know what they are part of.
-    if (why.code() == errc::stopped || why.code() == errc::deadline_exceeded) {
-      throw error(static_cast<errc>(why.code().value()), me.describe());
-    }
     throw;
   } catch (const std::exception& why) {
-    me.abandon(error(errc::resource, why.what(), on.rank()));
+    me.abandon(error(errc::resource, me.describe() + ": " + why.what(), on.rank()));
     throw;
   }
 }

@@ -9,14 +9,23 @@ namespace muster {
 // ---- context
 
 context::context(team& of, const arguments& call, const algorithm& chosen) noexcept
-    : team_(of), call_(call) {
-  const std::size_t node = of.shape_.node_of(of.rank_);
-  node_ = of.shape_.ranks_of(node);
-  index_ = of.shape_.index_of(of.rank_);
-  kind_ = pack_kind(call, static_cast<std::size_t>(&chosen - of.catalog_.data()));
-  const std::uint64_t fingerprint = operation_order::mix(call.count) ^ (call.root << 32) ^ kind_;
+    : team_(of),
+      call_(call),
+      node_(of.node_),
+      index_(of.node_index_),
+      kind_(pack_kind(call, static_cast<std::size_t>(&chosen - of.catalog_.data()))),
+      results_exceed_cache_(received_in_node() > of.machine_.cache_bytes / 4) {
+  // Odd multipliers spread the parts over the word; `begin` mixes it.
+  const std::uint64_t fingerprint =
+      call.count * 0x9e37'79b9'7f4a'7c15U + call.root * 0xc2b2'ae3d'27d4'eb4fU + kind_;
   ticket_ = of.order_.begin(fingerprint, chosen.length(of.shape_, of.machine_, call));
   write_record();
+}
+
+std::size_t context::received_in_node() const noexcept {
+  const bool block_a_rank =
+      call_.what == collective::allgather || call_.what == collective::alltoall;
+  return call_.bytes() * node_.size() * (block_a_rank ? size() : 1);
 }
 
 void context::write_record() noexcept {
@@ -54,19 +63,15 @@ void context::arrive() noexcept {
 
 void context::publish(std::span<const std::byte> bytes) noexcept {
   if (!bytes.empty()) {
-    std::byte* to = bytes.size() <= wire::inline_bytes ? arrival(index_).payload.data()
-                                                       : board().short_stage(ticket_.lane, index_);
-    std::memcpy(to, bytes.data(), bytes.size());
+    std::memcpy(publication(index_, bytes.size()), bytes.data(), bytes.size());
   }
   arrive();
 }
 
-std::span<const std::byte> context::published(std::size_t neighbour,
-                                              std::size_t bytes) const noexcept {
-  const std::byte* from = bytes <= wire::inline_bytes
-                              ? arrival(neighbour).payload.data()
-                              : board().short_stage(ticket_.lane, neighbour);
-  return {from, bytes};
+std::byte* context::publication(std::size_t neighbour, std::size_t bytes) const noexcept {
+  if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
+  return ticket_.length == message_length::tiny ? board().tiny_stage(ticket_.stage, neighbour)
+                                                : board().short_stage(ticket_.stage, neighbour);
 }
 
 void context::complete() noexcept {
@@ -76,7 +81,7 @@ void context::complete() noexcept {
 void context::abandon(const error& why) noexcept {
   fabric().fail({.code = static_cast<errc>(why.code().value()),
                  .rank = why.rank(),
-                 .text = "rank " + std::to_string(rank()) + ", " + describe() + ": " + why.text()});
+                 .text = "rank " + std::to_string(rank()) + ": " + why.text()});
 }
 
 std::string context::describe() const {
@@ -207,7 +212,7 @@ task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
 muster::engine& collective_wait::engine_of(context& me) noexcept { return me.team_.engine(); }
 
 bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
-  if (waiter::interrupted(now, thorough)) return true;
+  if (interrupted_by_scope(now, [this] { return me_.describe() + ": "; }, me_.rank())) return true;
   if (me_.fabric().broken()) {
     if (auto why = me_.breakage()) {
       interrupt(std::move(why));
@@ -222,6 +227,18 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     if (why == nullptr || ready()) continue;
     interrupt(std::move(why));
     return true;
+  }
+  return false;
+}
+
+bool collective_wait::look_again() noexcept {
+  muster::engine& engine = engine_of(me_);
+  if (!engine.nothing_else_waits()) return false;
+  // The first looks are close together: a peer on its own core is a cache-line trip away.
+  constexpr unsigned close_looks = 16;
+  for (unsigned i = 0; i < engine.looks_before_suspending(); ++i) {
+    if (i >= close_looks) spin_pause();
+    if (ready()) return true;
   }
   return false;
 }
@@ -302,21 +319,32 @@ items::items(std::size_t block_bytes, std::size_t blocks) noexcept
 }
 
 track::track(context& me, std::size_t index, const items& cut) noexcept
-    : me_(me), index_(index), cut_(cut) {}
+    : me_(me), index_(index), cut_(cut) {
+  // Until something is lent; an earlier operation of this lane may have.
+  me.board().posting(me.ticket_.stage, index, me.index_).from = {};
+}
 
 std::byte* track::stage(std::size_t neighbour, std::size_t item) const noexcept {
-  return me_.board().long_stage(me_.ticket_.long_lane, index_, neighbour) +
+  return me_.board().long_stage(me_.ticket_.stage, index_, neighbour) +
          item % wire::staged_items * wire::item_bytes;
 }
 
-bool track::lend(std::span<const std::byte> contribution, bool copy_only) noexcept {
-  const bool foreign = copy_only && cut_.block_bytes >= me_.team_.machine().foreign_from;
+bool track::lend(std::span<const std::byte> contribution, lending how) noexcept {
+  const bool foreign = how == lending::for_copies && is_better_foreign(contribution.size());
   const wire::origin from = me_.fabric().lend(contribution, foreign);
-  wire::posting& mine = me_.board().posting(me_.ticket_.long_lane, index_, me_.index_);
+  wire::posting& mine = me_.board().posting(me_.ticket_.stage, index_, me_.index_);
   mine.from = from;  // published by the first post
   lent_ = from.where != wire::origin::kind::staged;
   if (lent_) me_.fabric().announce(mine.posted, me_.ticket_.items(cut_.count()));
   return lent_;
+}
+
+bool track::is_better_foreign(std::size_t bytes) const noexcept {
+  const std::size_t others = me_.node().size() - 1;
+  // One block for all, or one for each.
+  const std::size_t readers = cut_.blocks == 1 ? others : 1;
+  const std::size_t footprint = 2 * bytes * me_.node().size();
+  return cut_.block_bytes >= me_.team_.machine().foreign_from(readers, footprint);
 }
 
 track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
@@ -325,7 +353,7 @@ track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
 }
 
 void track::post(std::size_t item) noexcept {
-  wire::posting& mine = me_.board().posting(me_.ticket_.long_lane, index_, me_.index_);
+  wire::posting& mine = me_.board().posting(me_.ticket_.stage, index_, me_.index_);
   me_.fabric().announce(mine.posted, me_.ticket_.items(item + 1));
 }
 
@@ -334,7 +362,7 @@ bool track::is_here(std::size_t neighbour, std::size_t item) const noexcept {
   if (!me_.has_arrived(neighbour)) return false;
   const wire::arrival& line = me_.arrival(neighbour);
   if (line.word.load(std::memory_order_relaxed) != me_.ticket_.word) return true;  // to be thrown
-  const auto& posting = me_.board().posting(me_.ticket_.long_lane, index_, neighbour);
+  const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
   return counter_wait::reached(posting.posted, me_.ticket_.items(item + 1));
 }
 
@@ -345,12 +373,12 @@ track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcep
 arrivals track::here(std::size_t item) noexcept { return {me_, *this, item}; }
 
 std::size_t track::items_of(std::size_t neighbour) const noexcept {
-  const auto& posting = me_.board().posting(me_.ticket_.long_lane, index_, neighbour);
+  const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
   return posting.from.where == wire::origin::kind::staged ? cut_.count() : 1;
 }
 
 const std::byte* track::piece(std::size_t neighbour, std::size_t item, std::size_t block) noexcept {
-  const auto& from = me_.board().posting(me_.ticket_.long_lane, index_, neighbour).from;
+  const auto& from = me_.board().posting(me_.ticket_.stage, index_, neighbour).from;
   if (from.where == wire::origin::kind::staged) return stage(neighbour, item) + block * cut_.piece;
   const std::byte* lent = me_.fabric().borrow(from);
   return lent == nullptr ? nullptr : lent + block * cut_.block_bytes + cut_.offset(item);
@@ -358,22 +386,22 @@ const std::byte* track::piece(std::size_t neighbour, std::size_t item, std::size
 
 void track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
                  std::span<std::byte> whole) {
-  const auto& from = me_.board().posting(me_.ticket_.long_lane, index_, neighbour).from;
+  const auto& from = me_.board().posting(me_.ticket_.stage, index_, neighbour).from;
   switch (from.where) {
     case wire::origin::kind::staged:
-      std::memcpy(whole.data() + cut_.offset(item), piece(neighbour, item, block),
-                  cut_.length(item));
+      me_.copy_result(whole.subspan(cut_.offset(item), cut_.length(item)),
+                      piece(neighbour, item, block));
       break;
     case wire::origin::kind::foreign:
       me_.fabric().fetch(me_.rank_of(neighbour), from, block * cut_.block_bytes, whole);
       break;
     default:
-      std::memcpy(whole.data(), piece(neighbour, 0, block), whole.size());
+      me_.copy_result(whole, piece(neighbour, 0, block));
   }
 }
 
 void track::take(std::size_t item) noexcept {
-  auto& mine = me_.board().taking(me_.ticket_.long_lane, index_, me_.index_);
+  auto& mine = me_.board().taking(me_.ticket_.stage, index_, me_.index_);
   me_.fabric().announce(mine.taken, me_.ticket_.items(item + 1));
 }
 
@@ -404,7 +432,7 @@ bool takers_wait::ready() noexcept {
   if (items_ == 0) return true;
   for (; next_ < end_; ++next_) {
     if (next_ == me_.index_) continue;
-    const auto& taking = me_.board().taking(me_.ticket_.long_lane, track_, next_);
+    const auto& taking = me_.board().taking(me_.ticket_.stage, track_, next_);
     if (!counter_wait::reached(taking.taken, me_.ticket_.items(items_))) return false;
   }
   return true;

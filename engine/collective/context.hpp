@@ -16,6 +16,7 @@
 #include "engine/collective/catalog.hpp"
 #include "engine/collective/combine.hpp"
 #include "engine/collective/pooled.hpp"
+#include "engine/collective/stream_copy.hpp"
 #include "engine/progress/waiter.hpp"
 #include "engine/team/team.hpp"
 #include "engine/wire/board.hpp"
@@ -42,6 +43,8 @@ protected:
   virtual bool awaits(std::size_t rank) const noexcept = 0;
 
   static muster::engine& engine_of(context& me) noexcept;
+  /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
+  bool look_again() noexcept;
 
   context& me_;
 };
@@ -60,7 +63,7 @@ public:
   }
 
   bool ready() noexcept override { return reached(word_, value_); }
-  bool await_ready() noexcept { return ready(); }
+  bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume() { rethrow_interruption(); }
 
 private:
@@ -78,7 +81,7 @@ public:
       : collective_wait(me), neighbour_(neighbour), bytes_(bytes) {}
 
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready(); }
+  bool await_ready() noexcept { return ready() || look_again(); }
   std::span<const std::byte> await_resume();
 
 private:
@@ -119,7 +122,7 @@ public:
   arrivals& next() noexcept { return *this; }
 
   bool ready() noexcept override;
-  bool await_ready() noexcept { return left_ == 0 || ready(); }
+  bool await_ready() noexcept { return left_ == 0 || ready() || look_again(); }
   std::optional<std::size_t> await_resume();
 
 private:
@@ -163,9 +166,11 @@ public:
   const items& cut() const noexcept { return cut_; }
 
   /// Offers the whole contribution where it is, if neighbours can get at it there. They can then
-  /// read it until `returned`. With `copy_only` they need not be able to load from it.
+  /// read it until `returned`. Where they will only `copy` from it, it may also be lent where they
+  /// cannot load from it, if that is faster on this machine.
   /// \returns whether it was lent; if not, stage it.
-  bool lend(std::span<const std::byte> contribution, bool copy_only) noexcept;
+  enum class lending { for_loads, for_copies };
+  bool lend(std::span<const std::byte> contribution, lending how) noexcept;
   bool lent() const noexcept { return lent_; }
 
   /// Waits for a free place for `item` in this rank's stage and gives it; block b's piece goes to
@@ -201,6 +206,7 @@ public:
 private:
   friend class arrivals;
   bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
+  bool is_better_foreign(std::size_t bytes) const noexcept;
   std::byte* stage(std::size_t neighbour, std::size_t item) const noexcept;
 
   context& me_;
@@ -242,7 +248,9 @@ public:
   /// Neighbours in the order of their arrival.
   arrivals here() noexcept { return arrivals(*this); }
   /// What a neighbour that has arrived published.
-  std::span<const std::byte> published(std::size_t neighbour, std::size_t bytes) const noexcept;
+  std::span<const std::byte> published(std::size_t neighbour, std::size_t bytes) const noexcept {
+    return {publication(neighbour, bytes), bytes};
+  }
 
   /// Sends bytes to a rank of any node; complete when they may be changed. In order per pair.
   task<> deliver(std::size_t rank, std::span<const std::byte> bytes);
@@ -254,6 +262,16 @@ public:
     // In-place forms meet here with both sides the same.
     if (to.data() != from.data() && !from.empty()) {
       std::memcpy(to.data(), from.data(), from.size());
+    }
+    return {};
+  }
+  /// The same into this rank's result; past the cache, where the results of the node's ranks would
+  /// not stay in it anyway.
+  std::suspend_never copy_result(std::span<std::byte> to, const std::byte* from) noexcept {
+    if (results_exceed_cache_) {
+      stream_copy(to.data(), from, to.size());
+    } else {
+      std::memcpy(to.data(), from, to.size());
     }
     return {};
   }
@@ -288,7 +306,11 @@ private:
     return ((word ^ ticket_.word) >> 32) == 0;
   }
   void check_fingerprint(std::size_t neighbour);
+  /// Where a rank's published bytes lie.
+  std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept;
   void write_record() noexcept;
+  /// Bytes that the ranks of this node receive together.
+  std::size_t received_in_node() const noexcept;
   /// Why waiting for `rank` is in vain, if it is.
   std::exception_ptr lost(std::size_t rank) const noexcept;
   std::optional<error> mismatch(std::size_t rank) const;
@@ -300,6 +322,7 @@ private:
   std::span<const std::size_t> node_;
   std::size_t index_;
   std::uint64_t kind_;
+  bool results_exceed_cache_;
   ticket ticket_;
 };
 
@@ -309,7 +332,7 @@ class context::turn_wait final : public collective_wait {
 public:
   explicit turn_wait(context& me) noexcept : collective_wait(me) {}
   bool ready() noexcept override { return me_.lane_is_free(); }
-  bool await_ready() noexcept { return ready(); }
+  bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume() { rethrow_interruption(); }
 
 private:
@@ -323,7 +346,7 @@ class takers_wait : public collective_wait {
 public:
   takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers) noexcept;
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready(); }
+  bool await_ready() noexcept { return ready() || look_again(); }
 
 protected:
   ~takers_wait() = default;
@@ -362,7 +385,7 @@ public:
   item_wait(context& me, track& on, std::size_t neighbour, std::size_t item) noexcept
       : collective_wait(me), track_(on), neighbour_(neighbour), item_(item) {}
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready(); }
+  bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume();
 
 private:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <string>
 
 namespace muster {
 
@@ -23,12 +24,7 @@ void waiter::link(engine& where, std::coroutine_handle<> self) noexcept {
 }
 
 bool waiter::interrupted(clock_time now, bool /*thorough*/) noexcept {
-  if (scope_ == nullptr) return false;
-  const std::optional<errc> why = scope_->stopped(now);
-  if (!why) return false;
-  interrupt(std::make_exception_ptr(
-      error(*why, *why == errc::stopped ? "wait stopped on request" : "wait passed its deadline")));
-  return true;
+  return interrupted_by_scope(now, [] { return std::string("wait "); }, no_rank);
 }
 
 // ---- doorbell
@@ -76,10 +72,11 @@ void doorbell::sleep(std::optional<clock_time> timeout) const noexcept {
 
 engine::engine(engine_options options, doorbell bell)
     : bound_(options.mode == progress::thread ? nullptr : &pool_),
+      has_own_thread_(options.mode == progress::thread),
       waiting_(options.waiting),
       bell_(std::move(bell)),
       sources_(std::move(options.sources)) {
-  if (options.mode == progress::thread) {
+  if (has_own_thread_) {
     thread_ = std::jthread([this, processor = options.processor](std::stop_token stop) {
       run_thread(stop, processor);
     });
@@ -92,10 +89,13 @@ void engine::stop() {
   scope_.request_stop();
   // acquire: pairs with the release of operation_ended, whose frame must be gone by then.
   const auto all_ended = [this] { return running_.load(std::memory_order_acquire) == 0; };
-  if (has_own_thread()) {
+  if (thread_.joinable()) {
     thread_.request_stop();
     ring();
     thread_.join();
+  }
+  // Nothing may go on instead of being stopped: its buffers may be gone.
+  while (resume_interrupted(true)) {
   }
   drive_until(all_ended);
 }

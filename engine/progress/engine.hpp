@@ -122,12 +122,16 @@ public:
   /// Wakes the engine if it sleeps. Any thread.
   void ring() noexcept { bell_.ring(); }
 
-  bool has_own_thread() const noexcept { return thread_.joinable(); }
+  bool has_own_thread() const noexcept { return has_own_thread_; }
   bool on_own_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
   frame_pool& pool() noexcept { return pool_; }
   clock_time now() const noexcept;
   const stop_scope& scope() const noexcept { return scope_; }
-  void set_waiting(waiting_policy waiting) noexcept { waiting_ = waiting; }
+
+  /// For waits that would rather look again than suspend: how often, and whether other coroutines
+  /// are waiting too, which that would hold up.
+  unsigned looks_before_suspending() const noexcept { return waiting_.looks_before_suspending; }
+  bool nothing_else_waits() const noexcept { return first_ == nullptr; }
 
   /// Operations started with `start` that have not ended; the engine outlives them.
   void operation_began() noexcept { running_.fetch_add(1, std::memory_order_relaxed); }
@@ -159,6 +163,7 @@ private:
 
   frame_pool pool_;
   frame_pool::binding bound_;  // the constructing thread is the usual caller
+  bool has_own_thread_;
   waiting_policy waiting_;
   doorbell bell_;
   stop_scope scope_;

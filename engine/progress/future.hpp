@@ -72,7 +72,7 @@ template <class T>
 class future;
 
 /// Begins `work` now on `where` (on this thread, up to its first wait; with `progress::thread`, on
-/// the engine's thread) and returns the future of its result. The engine outlives the operation.
+/// the engine's thread) and returns the future of its result. The engine outlives the future.
 template <class T>
 future<T> start(engine& where, task<T> work);
 

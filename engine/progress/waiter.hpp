@@ -42,6 +42,16 @@ protected:
   }
 
   void interrupt(std::exception_ptr why) noexcept { failure_ = std::move(why); }
+  /// Interrupts if the scope says so, with an error that begins with `prefix()` and names `rank`.
+  template <class Prefix>
+  bool interrupted_by_scope(clock_time now, Prefix prefix, std::size_t rank) {
+    if (scope_ == nullptr) return false;
+    const std::optional<errc> why = scope_->stopped(now);
+    if (!why) return false;
+    const char* words = *why == errc::stopped ? "stopped on request" : "passed its deadline";
+    interrupt(std::make_exception_ptr(error(*why, prefix() + words, rank)));
+    return true;
+  }
   /// To be called on resumption: throws where the wait was interrupted.
   void rethrow_interruption() {
     if (failure_) [[unlikely]] {

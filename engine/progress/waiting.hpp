@@ -21,11 +21,13 @@ inline void spin_pause() noexcept {
 /// cores every poll keeps a peer from running, so a rank gives up its core after the first look.
 /// Sleeping pays once the wait exceeds what a wake-up costs.
 struct waiting_policy {
-  unsigned spins = 0;                    ///< looks before the first yield
+  unsigned looks_before_suspending = 0;  ///< by a wait itself, before it leaves it to the engine
+  unsigned spins = 0;                    ///< looks by the engine before the first yield
   clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
 
   static constexpr waiting_policy core_of_its_own() {
-    return {.spins = 200, .yield_for = std::chrono::microseconds(100)};
+    return {
+        .looks_before_suspending = 64, .spins = 200, .yield_for = std::chrono::microseconds(100)};
   }
   static constexpr waiting_policy cores_shared() {
     return {.spins = 0, .yield_for = std::chrono::microseconds(500)};

@@ -9,8 +9,9 @@
 
 namespace muster {
 
-/// How much staging an operation needs; decides the lanes it rotates through.
-enum class message_length : std::uint8_t { brief, lengthy, very_long };
+/// How much staging an operation needs: that of its lane, or one of the stages that operations of
+/// its kind rotate through.
+enum class message_length : std::uint8_t { tiny, brief, lengthy, very_long };
 
 /// An operation's place in its team's order.
 struct ticket {
@@ -18,7 +19,8 @@ struct ticket {
   /// Sequence number and rolling fingerprint, as announced.
   std::uint64_t word = 0;
   std::size_t lane = 0;
-  std::size_t long_lane = 0;
+  message_length length = message_length::tiny;
+  std::size_t stage = 0;
   /// The operation may begin when all operations up to this one are complete on every rank.
   std::uint64_t after = 0;
 
@@ -38,7 +40,21 @@ public:
     mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
     mine.lane = mine.sequence % wire::lanes;
     mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
-    if (length != message_length::brief) take_long_lane(mine, length);
+    mine.length = length;
+    switch (length) {
+      case message_length::tiny:
+        mine.stage = mine.lane;
+        break;
+      case message_length::brief:
+        take_stage(mine, brief_, wire::short_stages);
+        break;
+      case message_length::lengthy:
+        take_stage(mine, lengthy_, wire::long_stages);
+        break;
+      case message_length::very_long:
+        take_stage(mine, lengthy_, wire::very_long_stages);
+        break;
+    }
     return mine;
   }
 
@@ -61,12 +77,18 @@ public:
   }
 
 private:
-  void take_long_lane(ticket& mine, message_length length) noexcept {
-    const std::size_t rotation =
-        length == message_length::very_long ? wire::very_long_lanes : wire::long_lanes;
-    mine.long_lane = long_begun_++ % rotation;
-    mine.after = std::max(mine.after, last_in_long_lane_[mine.long_lane]);
-    last_in_long_lane_[mine.long_lane] = mine.sequence;
+  /// Stages of one kind, and the last operation that used each.
+  template <std::size_t Count>
+  struct rotation {
+    std::uint64_t begun = 0;
+    std::array<std::uint64_t, Count> last{};
+  };
+
+  template <std::size_t Count>
+  static void take_stage(ticket& mine, rotation<Count>& among, std::size_t first) noexcept {
+    mine.stage = among.begun++ % first;
+    mine.after = std::max(mine.after, among.last[mine.stage]);
+    among.last[mine.stage] = mine.sequence;
   }
 
   static_assert(wire::lanes <= 64, "complete_ahead_ has a bit for each operation in flight");
@@ -75,8 +97,8 @@ private:
   std::uint64_t completed_ = 0;
   std::uint64_t complete_ahead_ = 0;  // bit i: operation completed_ + 1 + i is complete
   std::uint64_t history_ = 0;
-  std::uint64_t long_begun_ = 0;
-  std::array<std::uint64_t, wire::long_lanes> last_in_long_lane_{};
+  rotation<wire::short_stages> brief_;
+  rotation<wire::long_stages> lengthy_;
 };
 
 }  // namespace muster

@@ -17,9 +17,14 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
       fabric_(reach),
       shape_(std::move(ranks)),
       rank_(rank),
+      node_(shape_.ranks_of(shape_.node_of(rank))),
+      node_index_(shape_.index_of(rank)),
       catalog_(rows),
       machine_(measured),
-      known_complete_(shape_.ranks_of(shape_.node_of(rank)).size(), 0) {
+      known_complete_(node_.size(), 0) {
+  for (const algorithm& row : catalog_) {
+    rows_for_[static_cast<std::size_t>(row.what)].push_back(&row);
+  }
   for (std::size_t i = 0; i < collectives; ++i) {
     const auto what = static_cast<collective>(i);
     if (const char* id = std::getenv(environment_name(what).c_str())) choose(what, id);
@@ -33,13 +38,12 @@ void team::choose(collective what, std::string_view id) {
     return;
   }
   std::string known;
-  for (const algorithm& row : catalog_) {
-    if (row.what != what) continue;
-    if (row.id == id) {
-      slot = &row;
+  for (const algorithm* row : rows_for_[static_cast<std::size_t>(what)]) {
+    if (row->id == id) {
+      slot = row;
       return;
     }
-    known += (known.empty() ? "" : ", ") + std::string(row.id);
+    known += (known.empty() ? "" : ", ") + std::string(row->id);
   }
   throw error(errc::invalid_argument, "no algorithm '" + std::string(id) + "' for " +
                                           std::string(name(what)) + "; expected one of: " + known);
@@ -53,8 +57,8 @@ const algorithm& team::select(const arguments& call) const {
                                             "' was chosen by hand but does not suit this team and "
                                             "size");
   }
-  for (const algorithm& row : catalog_) {
-    if (row.what == call.what && row.suits(shape_, machine_, call)) return row;
+  for (const algorithm* row : rows_for_[static_cast<std::size_t>(call.what)]) {
+    if (row->suits(shape_, machine_, call)) return *row;
   }
   throw error(errc::invalid_argument,
               std::string(name(call.what)) + ": the catalog has no algorithm for this call");

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,10 @@ private:
   wire::fabric& fabric_;
   muster::shape shape_;
   std::size_t rank_;
+  std::span<const std::size_t> node_;  // the ranks of this rank's node
+  std::size_t node_index_;             // this rank's place among them
   muster::catalog catalog_;
+  std::array<std::vector<const algorithm*>, collectives> rows_for_;
   muster::machine machine_;
   std::array<const algorithm*, collectives> chosen_{};
   operation_order order_;

@@ -13,23 +13,26 @@ inline constexpr std::size_t cache_line = 64;
 using counter = std::atomic<std::uint64_t>;
 static_assert(counter::is_always_lock_free);
 
-/// Operations of a team that may be in flight at once; the next one waits for the oldest.
-inline constexpr std::size_t lanes = 16;
-/// Lanes with staging for long messages, and how many of them very long messages rotate through:
-/// few, so that their staging stays in the cache.
-inline constexpr std::size_t long_lanes = 8;
-inline constexpr std::size_t very_long_lanes = 2;
+/// Operations of a team that may be in flight at once; the next one waits for the oldest. Many, so
+/// that a rank whose part needs nobody (the root of a short broadcast) can run far ahead.
+inline constexpr std::size_t lanes = 64;
+/// Stages for longer messages, which operations rotate through: the fewer the longer the message,
+/// so that what is staged stays in the cache.
+inline constexpr std::size_t short_stages = 16;
+inline constexpr std::size_t long_stages = 8;
+inline constexpr std::size_t very_long_stages = 2;
 /// Independent streams of items that a long operation has per rank (for example contributions in,
 /// results out).
 inline constexpr std::size_t tracks = 2;
 
 /// What fits into an arrival's own cache line.
 inline constexpr std::size_t inline_bytes = 48;
-/// The stage of a short operation, per rank and lane.
+/// The stage of a tiny message, one for each lane, and of a short one, per rank.
+inline constexpr std::size_t tiny_stage_bytes = 512;
 inline constexpr std::size_t short_stage_bytes = 8 * 1024;
-/// The stage of a long operation, per rank, lane and track: `staged_items` items of `item_bytes`.
-inline constexpr std::size_t item_bytes = 128 * 1024;
-inline constexpr std::size_t staged_items = 8;
+/// A long stage, per rank and track: `staged_items` items of `item_bytes`.
+inline constexpr std::size_t item_bytes = 256 * 1024;
+inline constexpr std::size_t staged_items = 4;
 inline constexpr std::size_t long_stage_bytes = item_bytes * staged_items;
 
 /// A rank's announcement that it has reached an operation: sequence number and fingerprint in one
@@ -84,23 +87,26 @@ public:
   wire::completion& completion(std::size_t rank) const noexcept {
     return at<wire::completion>(completions(ranks_), rank);
   }
-  wire::posting& posting(std::size_t lane, std::size_t track, std::size_t rank) const noexcept {
-    return at<wire::posting>(postings(ranks_), (lane * tracks + track) * ranks_ + rank);
+  wire::posting& posting(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
+    return at<wire::posting>(postings(ranks_), (stage * tracks + track) * ranks_ + rank);
   }
-  wire::taking& taking(std::size_t lane, std::size_t track, std::size_t rank) const noexcept {
-    return at<wire::taking>(takings(ranks_), (lane * tracks + track) * ranks_ + rank);
+  wire::taking& taking(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
+    return at<wire::taking>(takings(ranks_), (stage * tracks + track) * ranks_ + rank);
   }
-  std::byte* short_stage(std::size_t lane, std::size_t rank) const noexcept {
-    return base_ + stages(ranks_) + rank * per_rank + lane * short_stage_bytes;
+  std::byte* tiny_stage(std::size_t lane, std::size_t rank) const noexcept {
+    return stages_of(rank) + lane * tiny_stage_bytes;
   }
-  std::byte* long_stage(std::size_t lane, std::size_t track, std::size_t rank) const noexcept {
-    return base_ + stages(ranks_) + rank * per_rank + lanes * short_stage_bytes +
-           (lane * tracks + track) * long_stage_bytes;
+  std::byte* short_stage(std::size_t stage, std::size_t rank) const noexcept {
+    return stages_of(rank) + short_from + stage * short_stage_bytes;
+  }
+  std::byte* long_stage(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
+    return stages_of(rank) + long_from + (stage * tracks + track) * long_stage_bytes;
   }
 
 private:
-  static constexpr std::size_t per_rank =
-      lanes * short_stage_bytes + long_lanes * tracks * long_stage_bytes;
+  static constexpr std::size_t short_from = lanes * tiny_stage_bytes;
+  static constexpr std::size_t long_from = short_from + short_stages * short_stage_bytes;
+  static constexpr std::size_t per_rank = long_from + long_stages * tracks * long_stage_bytes;
 
   static std::size_t completions(std::size_t ranks) noexcept {
     return lanes * ranks * sizeof(wire::arrival);
@@ -109,12 +115,16 @@ private:
     return completions(ranks) + ranks * sizeof(wire::completion);
   }
   static std::size_t takings(std::size_t ranks) noexcept {
-    return postings(ranks) + long_lanes * tracks * ranks * sizeof(wire::posting);
+    return postings(ranks) + long_stages * tracks * ranks * sizeof(wire::posting);
   }
   static std::size_t stages(std::size_t ranks) noexcept {
     constexpr std::size_t page = 4096;
-    const std::size_t end = takings(ranks) + long_lanes * tracks * ranks * sizeof(wire::taking);
+    const std::size_t end = takings(ranks) + long_stages * tracks * ranks * sizeof(wire::taking);
     return (end + page - 1) / page * page;
+  }
+
+  std::byte* stages_of(std::size_t rank) const noexcept {
+    return base_ + stages(ranks_) + rank * per_rank;
   }
 
   // The memory is zeroed pages shared between processes: no constructor can run there, and every

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,16 @@ public:
   virtual ~fabric() = default;
 
   /// The memory shared with the ranks of this node.
-  virtual const wire::board& board() const noexcept = 0;
+  const wire::board& board() const noexcept { return memory_.board; }
+  /// What a rank of any node called last in a lane.
+  call_record& record(std::size_t lane, std::size_t rank) const noexcept {
+    return memory_.records[lane * memory_.ranks + rank];
+  }
+  /// One load; true when `failed` has something to say, or is about to.
+  bool broken() const noexcept {
+    // relaxed: `failed` synchronises.
+    return memory_.failure->load(std::memory_order_relaxed) != 0;
+  }
 
   /// Stores `value` with release semantics and wakes the ranks that sleep waiting for this one.
   virtual void announce(counter& word, std::uint64_t value) noexcept = 0;
@@ -50,19 +60,28 @@ public:
   /// The stream from rank `from` to rank `to` in a lane.
   virtual ring& channel(std::size_t lane, std::size_t from, std::size_t to) noexcept = 0;
 
-  virtual call_record& record(std::size_t lane, std::size_t rank) const noexcept = 0;
-
   /// Memory that every rank of the node can read where it is, for `shared_buffer`; aligned to a
   /// page. \throws error `errc::resource` when the node's arena of this rank is used up.
   virtual std::span<std::byte> allocate(std::size_t bytes) = 0;
   virtual void deallocate(std::span<std::byte> memory) noexcept = 0;
 
   virtual liveness state(std::size_t rank) const noexcept = 0;
-  /// One load; true when `failed` has something to say.
-  virtual bool broken() const noexcept = 0;
   virtual std::optional<failure> failed() const = 0;
   /// Breaks the job for every rank; without effect if it is broken already.
   virtual void fail(const failure& why) noexcept = 0;
+
+protected:
+  /// What every operation touches: addressed directly, since a virtual call would cost more.
+  struct directly_addressed {
+    wire::board board;
+    call_record* records;  ///< by lane, then rank
+    std::size_t ranks;
+    const std::atomic<std::uint32_t>* failure;  ///< not zero: broken
+  };
+  explicit fabric(const directly_addressed& memory) noexcept : memory_(memory) {}
+
+private:
+  directly_addressed memory_;
 };
 
 }  // namespace muster::wire

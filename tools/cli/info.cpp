@@ -23,6 +23,10 @@ std::string size(std::size_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
+std::string size_or_never(std::size_t bytes) {
+  return bytes == machine::never ? "never" : size(bytes);
+}
+
 void add_topology(std::string& text) {
   const topology here = topology::read();
   auto out = std::back_inserter(text);
@@ -42,14 +46,18 @@ void add_figures(std::string& text, const machine& seen) {
   fmt::format_to(out, "\nMeasured now\n");
   fmt::format_to(out, "  cache line, core to core     {:8.0f} ns one way\n", seen.trip_ns);
   fmt::format_to(out, "  sched_yield, nobody waiting  {:8.0f} ns\n", seen.yield_ns);
-  fmt::format_to(out, "  copy in and out of a stage   {:8.1f} GB/s, one core doing both\n",
-                 seen.staged_gb_per_s);
+  fmt::format_to(out, "  copy in and out of a stage   {:8.1f} GB/s in cache, {:.1f} beyond\n",
+                 seen.in_cache.staged, seen.beyond_cache.staged);
   if (seen.foreign_allowed) {
-    fmt::format_to(out, "  process_vm_readv             {:8.1f} GB/s, {:.0f} ns a call\n",
-                   seen.foreign_gb_per_s, seen.foreign_call_ns);
+    fmt::format_to(
+        out,
+        "  process_vm_readv             {:8.1f} GB/s in cache, {:.1f} beyond, {:.0f} ns a "
+        "call\n",
+        seen.in_cache.foreign, seen.beyond_cache.foreign, seen.foreign_call_ns);
   } else {
     fmt::format_to(out, "  process_vm_readv             not permitted between processes here\n");
   }
+  fmt::format_to(out, "  last-level cache             {:>8}\n", size(seen.cache_bytes));
 }
 
 void add_decisions(std::string& text, const machine& seen) {
@@ -57,6 +65,8 @@ void add_decisions(std::string& text, const machine& seen) {
   fmt::format_to(out, "\nHow messages move between the ranks of a node\n");
   fmt::format_to(out, "  to {:>8}   beside the arrival flag, in its cache line\n",
                  size(wire::inline_bytes));
+  fmt::format_to(out, "  to {:>8}   through the stage of the operation's lane, {} of them\n",
+                 size(wire::tiny_stage_bytes), wire::lanes);
   fmt::format_to(out, "  to {:>8}   through the operation's slot in shared memory\n",
                  size(wire::short_stage_bytes));
   fmt::format_to(out, "  longer        in items of up to {}, {} ahead, through shared memory;\n",
@@ -64,13 +74,12 @@ void add_decisions(std::string& text, const machine& seen) {
   fmt::format_to(out,
                  "                with one copy from a shared_buffer, or between ranks that are\n"
                  "                threads of one process\n");
-  if (seen.foreign_from == machine::never) {
-    fmt::format_to(out, "  kernel copies not used: {}\n",
-                   seen.foreign_allowed ? "two copies through the stage are faster here"
-                                        : "not permitted here");
-  } else {
-    fmt::format_to(out, "  kernel copies for blocks of {} bytes and more (process_vm_readv)\n",
-                   seen.foreign_from);
+  fmt::format_to(out, "  kernel copies, instead of staging, for blocks of at least\n");
+  for (const std::size_t readers : {1, 7}) {
+    fmt::format_to(out, "                {:<18} {} in cache, {} beyond\n",
+                   fmt::format("{} reader{}:", readers, readers == 1 ? "" : "s"),
+                   size_or_never(seen.foreign_from(readers, 0)),
+                   size_or_never(seen.foreign_from(readers, seen.cache_bytes + 1)));
   }
   fmt::format_to(out, "\nSleeping ranks are woken through eventfds; {}\n",
                  shm::asymmetric_fence_works()

@@ -36,6 +36,11 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
          "(default: core where there are enough)")
       ->check(CLI::IsMember({"core", "none"}));
   run->add_flag("--tag-output", what.tag_output, "begin each line of output with [rank]");
+  run->add_option("--kernel-copies-from", what.kernel_copies_from,
+                  "let the kernel copy blocks of this many bytes and more straight from the\n"
+                  "sender's memory (default: as measured at start, see muster info)")
+      ->envname("MUSTER_KERNEL_COPIES_FROM")
+      ->check(CLI::PositiveNumber);
   run->prefix_command();
   run->callback([run, &what, &status] {
     what.command = run->remaining();

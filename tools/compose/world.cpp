@@ -63,8 +63,14 @@ struct world::parts {
   explicit parts(const world_options& options)
       : job(join_or_alone()), rank(job, job.joined_as(), options.progress, options.processor) {}
   ~parts() {
+    const std::size_t self = job.joined_as();
+    if (std::uncaught_exceptions() > exceptions_before) {
+      job.fail({.code = errc::rank_died,
+                .rank = self,
+                .text = "rank " + std::to_string(self) + " ended with an exception"});
+    }
     rank.engine().stop();
-    job.set_state(job.joined_as(), wire::liveness::left);
+    job.set_state(self, wire::liveness::left);
   }
 
   static shm::job join_or_alone() {
@@ -74,6 +80,7 @@ struct world::parts {
 
   shm::job job;
   rank_parts rank;
+  int exceptions_before = std::uncaught_exceptions();
 };
 
 world::world(world_options options) : parts_(std::make_unique<parts>(options)) {}
@@ -98,7 +105,7 @@ shm::job threads_job(std::size_t ranks, const thread_options& options) {
     job.places[i].node = static_cast<std::uint32_t>(options.node_of[i]);
   }
   job.measured = measured_for_threads();
-  if (options.foreign_from != 0) job.measured.foreign_from = options.foreign_from;
+  job.measured.foreign_by_hand = options.foreign_from;
   job.one_process = options.share_address_space;
   job.arena_bytes = std::size_t{64} << 20;
   return shm::job::create(job);
@@ -119,26 +126,29 @@ private:
   std::exception_ptr first_;
 };
 
+/// Says that a rank ends because of an exception, before what it leaves undone says so less well.
 void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
   job.fail({.code = errc::rank_died,
             .rank = rank,
             .text = "rank " + std::to_string(rank) + " ended with an exception: " + what});
-  job.set_state(rank, wire::liveness::died);
 }
 
 void run_rank(const shm::job& job, std::size_t rank, const std::function<void(team&)>& body,
               progress mode, first_failure& failure) {
   try {
     rank_parts parts(job, rank, mode, -1);
-    body(parts.team());
-  } catch (const std::exception& why) {
+    try {
+      body(parts.team());
+    } catch (const std::exception& why) {
+      failure.keep(std::current_exception());
+      fail_rank(job, rank, why.what());
+    } catch (...) {
+      failure.keep(std::current_exception());
+      fail_rank(job, rank, "of unknown type");
+    }
+  } catch (const std::exception& why) {  // the rank could not even begin
     failure.keep(std::current_exception());
     fail_rank(job, rank, why.what());
-    return;
-  } catch (...) {
-    failure.keep(std::current_exception());
-    fail_rank(job, rank, "unknown");
-    return;
   }
   job.set_state(rank, wire::liveness::left);
 }

@@ -91,6 +91,7 @@ private:
     shm::job_options job;
     job.places = machine_.places(what_.ranks, what_.nodes, bound());
     job.measured = shm::measure(shm::ranks_are::processes);
+    job.measured.foreign_by_hand = what_.kernel_copies_from;
     return job;
   }
 

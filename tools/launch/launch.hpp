@@ -10,10 +10,11 @@ namespace muster::launch {
 /// What `muster run` starts.
 struct options {
   std::size_t ranks = 1;
-  std::size_t nodes = 1;             ///< made-up nodes that the ranks are spread over
-  std::optional<bool> bind_to_core;  ///< empty: where every rank can have a core of its own
-  bool tag_output = false;           ///< prefix each line of output with its rank
-  std::vector<std::string> command;  ///< program and arguments
+  std::size_t nodes = 1;               ///< made-up nodes that the ranks are spread over
+  std::optional<bool> bind_to_core;    ///< empty: where every rank can have a core of its own
+  bool tag_output = false;             ///< prefix each line of output with its rank
+  std::size_t kernel_copies_from = 0;  ///< bytes of a block; 0: as measured
+  std::vector<std::string> command;    ///< program and arguments
 };
 
 /// Starts the ranks, waits for all, and returns the exit status for the launcher: 0, or that of the

@@ -12,9 +12,12 @@
 namespace muster::shm {
 
 fabric::fabric(const job& of, std::size_t rank)
-    : job_(of),
+    : wire::fabric({.board = of.board(of.shape().node_of(rank)),
+                    .records = &of.record(0, 0),
+                    .ranks = of.size(),
+                    .failure = &of.failure_state()}),
+      job_(of),
       rank_(rank),
-      board_(of.board(of.shape().node_of(rank))),
       node_base_(of.node_base(of.shape().node_of(rank))),
       arena_(of.arena(of.shape().node_of(rank), of.shape().index_of(rank))),
       mine_(of.line(rank)),
@@ -103,10 +106,6 @@ void fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offse
 
 wire::ring& fabric::channel(std::size_t lane, std::size_t from, std::size_t to) noexcept {
   return job_.ring(lane, from, to);
-}
-
-wire::call_record& fabric::record(std::size_t lane, std::size_t rank) const noexcept {
-  return job_.record(lane, rank);
 }
 
 wire::liveness fabric::state(std::size_t rank) const noexcept {

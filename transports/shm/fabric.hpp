@@ -19,18 +19,15 @@ public:
   /// \param rank a rank of it that lives in this process
   fabric(const job& of, std::size_t rank);
 
-  const wire::board& board() const noexcept override { return board_; }
   void announce(wire::counter& word, std::uint64_t value) noexcept override;
   wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept override;
   const std::byte* borrow(const wire::origin& from) const noexcept override;
   void fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
              std::span<std::byte> to) const override;
   wire::ring& channel(std::size_t lane, std::size_t from, std::size_t to) noexcept override;
-  wire::call_record& record(std::size_t lane, std::size_t rank) const noexcept override;
   std::span<std::byte> allocate(std::size_t bytes) override { return arena_.allocate(bytes); }
   void deallocate(std::span<std::byte> memory) noexcept override { arena_.deallocate(memory); }
   wire::liveness state(std::size_t rank) const noexcept override;
-  bool broken() const noexcept override { return job_.broken(); }
   std::optional<wire::failure> failed() const override { return job_.failed(); }
   void fail(const wire::failure& why) noexcept override { job_.fail(why); }
 
@@ -42,7 +39,6 @@ private:
 
   const job& job_;
   std::size_t rank_;
-  wire::board board_;
   std::byte* node_base_;
   arena arena_;
   rank_line& mine_;

@@ -8,13 +8,17 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "transports/shm/fence.hpp"
 
 namespace muster::shm {
 
 struct job::header {
-  static constexpr std::uint64_t expected_magic = 0x4d55'5354'4552'0001;  // "MUSTER", layout 1
+  /// "MUSTER" and what would differ between builds that lay out memory differently.
+  static std::uint64_t expected_magic() noexcept {
+    return 0x4d55'5354'4552'0000 ^ (sizeof(header) << 40) ^ (wire::board::bytes(3) * 0x9e37'79b9);
+  }
   enum : std::uint32_t { whole = 0, being_written = 1, written = 2 };
 
   std::uint64_t magic;
@@ -68,7 +72,8 @@ std::size_t parse_number(std::string_view& text) {
 }
 
 int adopt(std::size_t descriptor) {
-  const int fd = static_cast<int>(descriptor);
+  const bool fits = descriptor <= static_cast<std::size_t>(std::numeric_limits<int>::max());
+  const int fd = fits ? static_cast<int>(descriptor) : -1;
   // The job's descriptors are this rank's, not its children's.
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
     refuse("descriptor " + std::to_string(descriptor) + " is not open");
@@ -100,7 +105,7 @@ job job::create(const job_options& options) {
   head.one_process = options.one_process;
   std::copy(options.places.begin(), options.places.end(),
             reinterpret_cast<place*>(made.control_.base() + layout.places));
-  head.magic = header::expected_magic;
+  head.magic = header::expected_magic();
   // Right for ranks that are threads; a process that joins puts its own.
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     made.line(rank).process.store(::getpid(), std::memory_order_relaxed);
@@ -120,7 +125,7 @@ std::optional<job> job::join() {
   while (!text.empty()) joined.bells_.emplace_back(doorbell(adopt(parse_number(text))));
 
   const header& head = joined.head();
-  if (joined.control_.bytes() < sizeof(header) || head.magic != header::expected_magic) {
+  if (joined.control_.bytes() < sizeof(header) || head.magic != header::expected_magic()) {
     refuse("this is not the control segment of a job of this version of Muster");
   }
   if (joined.bells_.size() != head.ranks || joined.joined_as_ >= head.ranks) {
@@ -217,13 +222,14 @@ void job::fail(const wire::failure& why) const noexcept {
   ring_all();
 }
 
-bool job::broken() const noexcept {
-  return head().failure_state.load(std::memory_order_acquire) == header::written;
+const std::atomic<std::uint32_t>& job::failure_state() const noexcept {
+  return head().failure_state;
 }
 
 std::optional<wire::failure> job::failed() const {
-  if (!broken()) return std::nullopt;
   const header& head = this->head();
+  // acquire: pairs with the release in `fail`.
+  if (head.failure_state.load(std::memory_order_acquire) != header::written) return std::nullopt;
   return wire::failure{head.failure_code, head.failure_rank, head.failure_text.data()};
 }
 

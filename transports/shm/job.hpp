@@ -62,7 +62,7 @@ public:
   std::size_t arena_bytes() const noexcept;
 
   rank_line& line(std::size_t rank) const noexcept;
-  wire::call_record& record(std::size_t lane, std::size_t rank) const noexcept;
+  wire::call_record& record(std::size_t lane, std::size_t rank) const noexcept;  ///< lane-major
   wire::ring& ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept;
   wire::board board(std::size_t node) const noexcept;
   /// Where a rank's shared buffers lie; `index` is its index in its node.
@@ -72,7 +72,8 @@ public:
 
   /// Breaks the job (the first call wins) and wakes every rank.
   void fail(const wire::failure& why) const noexcept;
-  bool broken() const noexcept;
+  /// Not zero once somebody has begun to break the job.
+  const std::atomic<std::uint32_t>& failure_state() const noexcept;
   std::optional<wire::failure> failed() const;
   /// Marks a rank as gone and wakes every rank.
   void set_state(std::size_t rank, wire::liveness state) const noexcept;

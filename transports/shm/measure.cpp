@@ -1,5 +1,6 @@
 #include "transports/shm/measure.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -48,27 +50,26 @@ double measure_yield_ns() {
 }
 
 constexpr std::size_t block = 256 * 1024;
-constexpr std::size_t message = 4 * 1024 * 1024;  // beyond the second-level cache
-constexpr int repetitions = 3;
+constexpr std::size_t small_message = 2 * 1024 * 1024;  // fits into a last-level cache
 
-/// Best bytes per nanosecond of `copy_block(offset)` over the message.
+/// The last-level cache, or a usual one where the system does not say.
+std::size_t cache_bytes() {
+  // Not sysconf: in virtual machines it tells the host's caches, of which a guest has a part.
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  std::size_t kibibytes = 0;
+  return file >> kibibytes ? kibibytes << 10 : std::size_t{32} << 20;
+}
+
+/// Best bytes per nanosecond of `copy_block(offset)` over `bytes`.
 template <class CopyBlock>
-double throughput(CopyBlock copy_block) {
+double throughput(std::size_t bytes, int repetitions, CopyBlock copy_block) {
   double best = 0;
   for (int i = 0; i < repetitions; ++i) {
     const double start = now_ns();
-    for (std::size_t at = 0; at < message; at += block) copy_block(at);
-    best = std::max(best, static_cast<double>(message) / (now_ns() - start));
+    for (std::size_t at = 0; at < bytes; at += block) copy_block(at);
+    best = std::max(best, static_cast<double>(bytes) / (now_ns() - start));
   }
   return best;
-}
-
-double measure_staged(const std::vector<char>& from, std::vector<char>& to) {
-  std::vector<char> stage(block, 1);
-  return throughput([&](std::size_t at) {
-    std::memcpy(stage.data(), from.data() + at, block);
-    std::memcpy(to.data() + at, stage.data(), block);
-  });
 }
 
 bool read_process(pid_t process, const char* from, char* to, std::size_t bytes) {
@@ -77,57 +78,51 @@ bool read_process(pid_t process, const char* from, char* to, std::size_t bytes) 
   return ::process_vm_readv(process, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
-struct foreign_figures {
-  bool allowed = false;
-  double call_ns = 0;
-  double gb_per_s = 0;
-};
+copy_speed measure_copies(pid_t process, const std::vector<char>& from, std::vector<char>& to,
+                          std::size_t bytes, int repetitions) {
+  std::vector<char> stage(block, 1);
+  copy_speed speed;
+  speed.staged = throughput(bytes, repetitions, [&](std::size_t at) {
+    std::memcpy(stage.data(), from.data() + at, block);
+    std::memcpy(to.data() + at, stage.data(), block);
+  });
+  speed.foreign = throughput(bytes, repetitions, [&](std::size_t at) {
+    read_process(process, from.data() + at, to.data() + at, block);
+  });
+  return speed;
+}
 
-foreign_figures measure_foreign(pid_t process, const std::vector<char>& from,
-                                std::vector<char>& to) {
-  foreign_figures seen;
-  seen.allowed = read_process(process, from.data(), to.data(), 64);
-  if (!seen.allowed) return seen;
+/// Fills in what concerns copies; `process` is whose memory `from` is.
+void measure_copies(muster::machine& seen, pid_t process, const std::vector<char>& from) {
+  std::vector<char> to(from.size(), 2);
+  seen.foreign_allowed = read_process(process, from.data(), to.data(), 64);
   constexpr int calls = 100;
   const double start = now_ns();
   for (int i = 0; i < calls; ++i) read_process(process, from.data(), to.data(), 64);
-  seen.call_ns = (now_ns() - start) / calls;
-  seen.gb_per_s = throughput(
-      [&](std::size_t at) { read_process(process, from.data() + at, to.data() + at, block); });
-  return seen;
+  seen.foreign_call_ns = (now_ns() - start) / calls;
+  seen.in_cache = measure_copies(process, from, to, small_message, 3);
+  // One pass: the buffers were written just now, and their end is all that the cache still has.
+  seen.beyond_cache = measure_copies(process, from, to, from.size(), 1);
 }
 
 /// The same from a child of this process, as ranks will do it.
-foreign_figures measure_foreign_in_child(const std::vector<char>& from) {
-  foreign_figures seen;
+void measure_copies_in_child(muster::machine& seen, const std::vector<char>& from) {
   int ends[2];
-  if (::pipe(ends) != 0) return seen;
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    std::vector<char> to(message, 2);
-    seen = measure_foreign(parent, from, to);
+    measure_copies(seen, parent, from);
     const ssize_t written = ::write(ends[1], &seen, sizeof seen);
     ::_exit(written == sizeof seen ? 0 : 1);
   }
   ::close(ends[1]);
   if (child > 0) {
-    foreign_figures reported;
+    muster::machine reported;
     if (::read(ends[0], &reported, sizeof reported) == sizeof reported) seen = reported;
     ::waitpid(child, nullptr, 0);
   }
   ::close(ends[0]);
-  return seen;
-}
-
-/// The block size from which one copy by the kernel, at the price of a call, beats two by the
-/// ranks: where call + b/f = b/s.
-std::size_t break_even(const foreign_figures& foreign, double staged_gb_per_s) {
-  if (!foreign.allowed || foreign.gb_per_s <= staged_gb_per_s) return muster::machine::never;
-  const double gain_per_byte = 1 / staged_gb_per_s - 1 / foreign.gb_per_s;
-  // A block must also outweigh the two extra notices that reading from the sender's memory takes.
-  constexpr double least = 16 * 1024;
-  return static_cast<std::size_t>(std::max(least, foreign.call_ns / gain_per_byte));
 }
 
 }  // namespace
@@ -165,15 +160,13 @@ muster::machine measure(ranks_are kind) {
   muster::machine seen;
   const std::vector<int> processors = allowed_processors();
   seen.processors = static_cast<std::uint32_t>(std::max<std::size_t>(1, processors.size()));
-  const std::vector<char> from(message, 1);
-  std::vector<char> to(message, 2);
-  const foreign_figures foreign = kind == ranks_are::threads ? measure_foreign(::getpid(), from, to)
-                                                             : measure_foreign_in_child(from);
-  seen.staged_gb_per_s = measure_staged(from, to);
-  seen.foreign_allowed = foreign.allowed;
-  seen.foreign_call_ns = foreign.call_ns;
-  seen.foreign_gb_per_s = foreign.gb_per_s;
-  seen.foreign_from = break_even(foreign, seen.staged_gb_per_s);
+  seen.cache_bytes = cache_bytes();
+  const std::vector<char> from(std::max(seen.cache_bytes / block * block, small_message), 1);
+  if (kind == ranks_are::threads) {
+    measure_copies(seen, ::getpid(), from);
+  } else {
+    measure_copies_in_child(seen, from);
+  }
   seen.yield_ns = measure_yield_ns();
   if (processors.size() > 1) seen.trip_ns = measure_trip_ns(processors[0], processors[1], 2000);
   return seen;
