@@ -1,0 +1,330 @@
+#include "tools/bench/bench.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tools/bench/buffers.hpp"
+#include "tools/bench/machine.hpp"
+#include "tools/bench/plot.hpp"
+#include "tools/bench/progress.hpp"
+#include "tools/bench/report.hpp"
+#include "tools/bench/sizes.hpp"
+
+namespace muster::bench {
+namespace {
+
+std::vector<point> points_of(const options& wanted, std::size_t ranks) {
+  std::vector<point> points;
+  for (const operation what : wanted.operations) {
+    if (!has_sizes(what)) {
+      points.push_back({what, ranks, 0});
+      continue;
+    }
+    for (const std::size_t bytes : wanted.sizes) points.push_back({what, ranks, bytes});
+  }
+  return points;
+}
+
+/// What all libraries' buffers take at this point, which is more than the ring's budget where even
+/// two slots are.
+std::size_t memory_needed(const point& at, std::size_t libraries) {
+  const call_shape shape = shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
+  const std::size_t slot_bytes = (shape.send_words + shape.recv_words) * word_bytes;
+  return libraries * at.ranks * slot_bytes * buffer_ring::slot_count(slot_bytes, at.ranks);
+}
+
+std::string write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// Found out before minutes are spent on measuring.
+void require_writable(const std::filesystem::path& path, std::string_view option) {
+  if (path.empty()) return;
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  const auto& looked_at = std::filesystem::exists(path) ? path : folder;
+  if (access(looked_at.c_str(), W_OK) != 0) {
+    throw std::runtime_error(fmt::format("{}: cannot write {}", option, path.string()));
+  }
+}
+
+class bench_run {
+public:
+  explicit bench_run(const options& wanted)
+      : wanted_(wanted),
+        libraries_{library::muster},
+        places_(find_programs()),
+        cpus_(wanted.probe ? wanted.probe : probe_cpus()),
+        sampler_(wanted.how, cpus_),
+        meter_(count_steps(), wanted.quiet) {
+    libraries_.insert(libraries_.end(), wanted.peers.begin(), wanted.peers.end());
+    style_.colours = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  }
+
+  int run() {
+    look_around();
+    for (const std::size_t ranks : wanted_.ranks) measure_ranks(ranks);
+    meter_.clear();
+    finish();
+    const bool all_well = std::all_of(found_.begin(), found_.end(), [](const measurement& one) {
+      return one.failure.empty() && one.verified;
+    });
+    return all_well ? 0 : 1;
+  }
+
+private:
+  std::size_t steps_per_point() const { return (1 + wanted_.peers.size()) * wanted_.how.rounds; }
+
+  std::size_t count_steps() const {
+    return wanted_.ranks.size() * points_of(wanted_, 1).size() * steps_per_point();
+  }
+
+  void look_around() {
+    about_.machine = machine_name();
+    about_.date = utc_date();
+    constexpr double quiet_enough = 0.05;
+    if (const double busy = busy_share(); busy > quiet_enough) {
+      meter_.note(
+          fmt::format("warning: other programs keep this machine {:.0f} % busy; "
+                      "the figures will suffer",
+                      100 * busy));
+    }
+    if (!cpus_) {
+      meter_.note("warning: one usable CPU: the machine's state is not probed");
+    }
+  }
+
+  void measure_ranks(std::size_t ranks) {
+    contest jobs(libraries_, ranks, usable_cpus(), places_, interrupts_,
+                 [this](const std::string& text) { meter_.note(text); });
+    std::optional<operation> last;
+    for (const point& at : points_of(wanted_, ranks)) {
+      if (at.what != last) {
+        if (last) print_table(*last, ranks);
+        meter_.begin(fmt::format("{}, {} ranks", name_of(at.what), ranks));
+      }
+      last = at.what;
+      measure_point(jobs, at);
+      points_done_ += 1;
+      meter_.reach(points_done_ * steps_per_point());
+    }
+    if (last) print_table(*last, ranks);
+    for (std::string& version : jobs.versions()) {
+      auto& known = about_.libraries;
+      if (std::find(known.begin(), known.end(), version) == known.end()) {
+        known.push_back(std::move(version));
+      }
+    }
+  }
+
+  void measure_point(contest& jobs, const point& at) {
+    interrupts_.check();
+    const std::size_t needed = memory_needed(at, libraries_.size());
+    if (needed > available_memory() / 2) {
+      meter_.note(fmt::format("skipped {} of {}, {} ranks: it needs {} of memory", name_of(at.what),
+                              readable_bytes(at.bytes), at.ranks, readable_bytes(needed)));
+      return;
+    }
+    const auto ticked = [this](const std::string& doing) {
+      meter_.show(doing);
+      meter_.advance();
+    };
+    auto measured = sampler_.measure(jobs, at, ticked);
+    std::move(measured.begin(), measured.end(), std::back_inserter(found_));
+  }
+
+  void print_table(operation what, std::size_t ranks) {
+    meter_.clear();
+    fmt::print("{}\n", point_table(found_, what, ranks, style_));
+    std::fflush(stdout);
+  }
+
+  void finish() {
+    if (mean_ratio(found_, std::nullopt, std::nullopt)) {
+      fmt::print("{}\n", summary_table(found_, style_));
+    }
+    if (!wanted_.json.empty()) {
+      fmt::print("json: {}\n", write_file(wanted_.json, to_json(found_).dump(1) + "\n"));
+    }
+    if (!wanted_.plot.empty()) {
+      fmt::print("plot: {}\n", write_file(wanted_.plot, draw_plot(wanted_.plot, found_, about_)));
+    }
+  }
+
+  const options& wanted_;
+  std::vector<library> libraries_;
+  program_places places_;
+  std::optional<cpu_pair> cpus_;
+  interrupt_watch interrupts_;
+  sampler sampler_;
+  progress_meter meter_;
+  table_style style_;
+  surroundings about_;
+  std::vector<measurement> found_;
+  std::size_t points_done_ = 0;
+};
+
+/// CLI11 shows a CLI::ValidationError together with the option that it is about.
+template <class Parse>
+auto checked(Parse parse) {
+  return [parse](const std::string& text) -> std::string {
+    try {
+      parse(text);
+      return {};
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+  };
+}
+
+std::string joined_names(const auto& all) {
+  std::string text;
+  for (const auto one : all) text += (text.empty() ? "" : ", ") + std::string(name_of(one));
+  return text;
+}
+
+operation parse_operation(const std::string& name) {
+  if (const auto what = operation_named(name)) return *what;
+  throw std::invalid_argument(
+      fmt::format("'{}' is not a collective; there are: {}", name, joined_names(all_operations)));
+}
+
+std::vector<library> parse_peers(const std::string& text) {
+  std::vector<library> peers;
+  if (text == "none") return peers;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const auto which = library_named(text.substr(start, end - start));
+    if (!which || *which == library::muster) {
+      throw std::invalid_argument(
+          fmt::format("'{}' is not a peer; expected openmpi, mpich, both with a comma, or none",
+                      text.substr(start, end - start)));
+    }
+    if (std::find(peers.begin(), peers.end(), *which) == peers.end()) peers.push_back(*which);
+    start = end + 1;
+  }
+  return peers;
+}
+
+constexpr const char* description = "Measure collectives beside Open MPI and MPICH";
+
+constexpr const char* details = R"(
+Every library runs the same measuring loop: back-to-back calls on rotating buffers whose contents
+change, the mean over the calls, the slowest rank. Results are checked, element by element, outside
+the timed part. Sums of doubles; root 0. SIZE is the whole message for bcast, reduce and allreduce,
+and one rank's block for allgather and alltoall.
+
+The libraries take turns in short samples. Before and after each, the trip of a cache line between
+two cores is probed: where virtual CPUs are moved about, samples during which it changed are thrown
+away, and libraries are compared only at the same trip. Shown are medians; ratio is the better
+peer's median over Muster's, so above 1 Muster is faster.
+
+Examples:
+  muster bench                                    8 ranks, all collectives, 8 B to 1 MiB
+  muster bench alltoall -n 2,4,8,16 --sizes 8..1Mx4
+  muster bench barrier -n 2 --rounds 25 --json barrier.json
+)";
+
+}  // namespace
+
+int run_bench(const options& wanted) {
+  try {
+    require_writable(wanted.json, "--json");
+    require_writable(wanted.plot, "--plot");
+    return bench_run(wanted).run();
+  } catch (const interrupted&) {
+    fmt::print(stderr, "muster bench: interrupted\n");
+    return 130;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "muster bench: {}\n", error.what());
+    return 1;
+  }
+}
+
+void add_bench_command(CLI::App& command, std::function<void(int)> done) {
+  CLI::App* const bench = command.add_subcommand("bench", description);
+  bench->footer(details);
+  const auto wanted = std::make_shared<options>();
+
+  bench
+      ->add_option_function<std::vector<std::string>>(
+          "COLLECTIVES",
+          [wanted](const std::vector<std::string>& names) {
+            wanted->operations.clear();
+            for (const auto& name : names) wanted->operations.push_back(parse_operation(name));
+          },
+          "which to measure: " + joined_names(all_operations) + " (default: all)")
+      ->check(CLI::Validator(checked(parse_operation), ""))
+      ->type_name("");
+  bench
+      ->add_option_function<std::string>(
+          "-n,--ranks", [wanted](const std::string& text) { wanted->ranks = parse_ranks(text); },
+          "numbers of ranks (default: 8)")
+      ->check(CLI::Validator(checked(parse_ranks), ""))
+      ->type_name("N,N,...");
+  bench
+      ->add_option_function<std::string>(
+          "--sizes", [wanted](const std::string& text) { wanted->sizes = parse_sizes(text); },
+          "message sizes: a list 8,4K,1M or a range 8..1M in steps of ×8, 8..1Mx2 of ×2 "
+          "(default: 8..1M)")
+      ->check(CLI::Validator(checked(parse_sizes), ""))
+      ->type_name("SIZES");
+  bench
+      ->add_option_function<std::string>(
+          "--vs", [wanted](const std::string& text) { wanted->peers = parse_peers(text); },
+          "peers: openmpi, mpich or none (default: openmpi,mpich)")
+      ->check(CLI::Validator(checked(parse_peers), ""))
+      ->type_name("PEERS");
+  bench->add_option("--json", wanted->json, "write the results there as JSON")->type_name("FILE");
+  bench
+      ->add_option("--plot", wanted->plot,
+                   "write the plot there, .svg or .html (default: muster-bench.svg)")
+      ->type_name("FILE");
+  bench
+      ->add_option(
+          "--rounds", wanted->how.rounds,
+          fmt::format("samples of each library at each point (default: {})", wanted->how.rounds))
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10000}))
+      ->type_name("R");
+  bench
+      ->add_option_function<unsigned>(
+          "--sample-ms",
+          [wanted](unsigned ms) { wanted->how.sample_time = std::chrono::milliseconds(ms); },
+          fmt::format("length of a sample in milliseconds (default: {})",
+                      wanted->how.sample_time.count()))
+      ->check(CLI::Range(1u, 10000u))
+      ->type_name("MS");
+  bench
+      ->add_option_function<unsigned>(
+          "--timeout", [wanted](unsigned s) { wanted->how.patience = std::chrono::seconds(s); },
+          fmt::format("seconds after which a silent library counts as hung (default: {})",
+                      wanted->how.patience.count()))
+      ->check(CLI::Range(1u, 86400u))
+      ->type_name("S");
+  bench
+      ->add_option_function<std::vector<int>>(
+          "--probe-cpus",
+          [wanted](const std::vector<int>& cpus) { wanted->probe = cpu_pair{cpus[0], cpus[1]}; },
+          "the two CPUs between which the trip is probed (default: two on different cores)")
+      ->expected(2)
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("A,B");
+  bench->add_flag("-q,--quiet", wanted->quiet, "no progress");
+  bench->callback([wanted, done = std::move(done)] { done(run_bench(*wanted)); });
+}
+
+}  // namespace muster::bench

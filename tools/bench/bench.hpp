@@ -1,0 +1,40 @@
+// `muster bench`: Muster beside the MPIs people have, on this machine.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/bench/libraries.hpp"
+#include "tools/bench/operation.hpp"
+#include "tools/bench/sampler.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace muster::bench {
+
+struct options {
+  std::vector<operation> operations{all_operations.begin(), all_operations.end()};
+  std::vector<std::size_t> ranks{8};
+  std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 1048576};  ///< bytes
+  std::vector<library> peers{library::openmpi, library::mpich};
+  std::filesystem::path json;  ///< empty: none
+  std::filesystem::path plot{"muster-bench.svg"};
+  sampling how;
+  std::optional<cpu_pair> probe;  ///< nothing: chosen by probe_cpus
+  bool quiet = false;
+};
+
+/// Measures, prints the tables, writes the files. Gives the exit status: 0 when every library
+/// measured at every point with right results, 1 when something failed, 130 when interrupted.
+int run_bench(const options& wanted);
+
+/// Adds `bench` to the command. `done` is called with the exit status once it has run.
+void add_bench_command(CLI::App& command, std::function<void(int)> done);
+
+}  // namespace muster::bench

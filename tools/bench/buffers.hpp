@@ -1,0 +1,126 @@
+// The buffers that the measuring loop rotates through. A benchmark that sends one unmodified
+// buffer again and again measures its caches; here every call takes the next slot and changes it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tools/bench/operation.hpp"
+
+namespace muster::bench {
+
+inline constexpr std::size_t word_bytes = sizeof(double);
+
+/// Elements that one rank's buffers hold for one call.
+struct call_shape {
+  std::size_t send_words = 0;
+  std::size_t recv_words = 0;
+  bool stamps = true;  ///< whether this rank's send buffer is data (not so for bcast's receivers)
+};
+
+/// `words` is the message's size, or one block's for allgather and alltoall.
+constexpr call_shape shape_of(operation what, std::size_t words, std::size_t rank,
+                              std::size_t ranks) {
+  switch (what) {
+    case operation::barrier:
+      return {};
+    case operation::bcast:
+      return {words, 0, rank == std::size_t{root_rank}};
+    case operation::reduce:
+    case operation::allreduce:
+      return {words, words, true};
+    case operation::allgather:
+      return {words, words * ranks, true};
+    case operation::alltoall:
+      return {words * ranks, words * ranks, true};
+  }
+  return {};
+}
+
+/// What one rank spends on its slots unless two of them need more: together the ranks go well
+/// beyond the last-level cache, and one rank stays within 64 MiB.
+constexpr std::size_t ring_budget_bytes(std::size_t ranks) {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  return std::clamp(128 * mebibyte / ranks, 4 * mebibyte, 64 * mebibyte);
+}
+
+struct slot {
+  std::span<double> send;
+  std::span<double> recv;
+};
+
+class buffer_ring {
+public:
+  /// Lays out slots for calls of this shape; keeps what it has if the shape is the same.
+  void arrange(const call_shape& shape, std::size_t ranks) {
+    const std::size_t send = padded(shape.send_words);
+    const std::size_t recv = padded(shape.recv_words);
+    stamps_ = shape.stamps;
+    next_ = 0;
+    if (!slots_.empty() && slots_[0].send.size() == shape.send_words &&
+        slots_[0].recv.size() == shape.recv_words) {
+      return;
+    }
+    const std::size_t count = slot_count((send + recv) * word_bytes, ranks);
+    slots_.clear();
+    memory_ = {};
+    memory_.resize(count * (send + recv) + words_in_line);
+    double* at = first_line(memory_);
+    for (std::size_t i = 0; i < count; ++i) {
+      slots_.push_back({{at, shape.send_words}, {at + send, shape.recv_words}});
+      at += send + recv;
+    }
+  }
+
+  /// The next slot, its contents changed. Part of the timed loop, alike for every library.
+  slot next() {
+    const slot taken = slots_[next_];
+    next_ = next_ + 1 == slots_.size() ? 0 : next_ + 1;
+    if (stamps_) stamp(taken.send);
+    return taken;
+  }
+
+  std::span<const slot> slots() const { return slots_; }
+
+  static std::size_t slot_count(std::size_t slot_bytes, std::size_t ranks) {
+    constexpr std::size_t fewest = 2;
+    constexpr std::size_t most = 64;
+    if (slot_bytes == 0) return 1;
+    return std::clamp(ring_budget_bytes(ranks) / slot_bytes, fewest, most);
+  }
+
+private:
+  static constexpr std::size_t line_bytes = 64;
+  static constexpr std::size_t words_in_line = line_bytes / word_bytes;
+
+  /// One word in every cache line of a small message; at most 256 words spread over a large one.
+  void stamp(std::span<double> data) {
+    constexpr std::size_t most_stamps = 256;
+    const std::size_t stride = std::max(words_in_line, data.size() / most_stamps);
+    stamp_value_ = stamp_value_ >= 1024 ? 0 : stamp_value_ + 1;
+    for (std::size_t at = 0; at < data.size(); at += stride) data[at] = stamp_value_;
+  }
+
+  /// An odd number of lines, so that the slots don't all compete for the same cache sets.
+  static constexpr std::size_t padded(std::size_t words) {
+    if (words == 0) return 0;
+    const std::size_t lines = (words + words_in_line - 1) / words_in_line;
+    return (lines | 1) * words_in_line;
+  }
+
+  static double* first_line(std::vector<double>& memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    return memory.data() + (line_bytes - address % line_bytes) % line_bytes / word_bytes;
+  }
+
+  std::vector<double> memory_;
+  std::vector<slot> slots_;
+  std::size_t next_ = 0;
+  double stamp_value_ = 0;
+  bool stamps_ = true;
+};
+
+}  // namespace muster::bench

@@ -1,0 +1,101 @@
+#include "tools/bench/libraries.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace muster::bench {
+namespace {
+
+using arguments = std::vector<std::string>;
+
+arguments muster_arguments(std::size_t ranks, bool own_core, const program_places& places) {
+  return {places.muster,
+          "run",
+          "-n",
+          std::to_string(ranks),
+          "--bind",
+          own_core ? "core" : "none",
+          places.workers / "worker_muster"};
+}
+
+arguments openmpi_arguments(std::size_t ranks, bool own_core, const program_places& places) {
+  arguments all{"/usr/bin/mpirun.openmpi", "--oversubscribe", "-np", std::to_string(ranks)};
+  if (geteuid() == 0) all.push_back("--allow-run-as-root");
+  const arguments placing =
+      own_core ? arguments{"--bind-to", "core"}
+               : arguments{"--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"};
+  all.insert(all.end(), placing.begin(), placing.end());
+  all.push_back(places.workers / "worker_openmpi");
+  return all;
+}
+
+arguments mpich_arguments(std::size_t ranks, bool own_core, const program_places& places) {
+  arguments all{"/usr/bin/mpirun.mpich", "-n", std::to_string(ranks)};
+  const arguments placing =
+      own_core ? arguments{"-bind-to", "core"}
+               : arguments{"-genv", "LD_PRELOAD", places.workers / "libmpich_yield.so"};
+  all.insert(all.end(), placing.begin(), placing.end());
+  all.push_back(places.workers / "worker_mpich");
+  return all;
+}
+
+}  // namespace
+
+std::string_view name_of(library which) {
+  constexpr std::array<std::string_view, all_libraries.size()> names{"muster", "openmpi", "mpich"};
+  return names[static_cast<std::size_t>(which)];
+}
+
+std::string_view title_of(library which) {
+  constexpr std::array<std::string_view, all_libraries.size()> titles{"Muster", "Open MPI",
+                                                                      "MPICH"};
+  return titles[static_cast<std::size_t>(which)];
+}
+
+std::optional<library> library_named(std::string_view name) {
+  for (const library which : all_libraries) {
+    if (name_of(which) == name) return which;
+  }
+  return std::nullopt;
+}
+
+program_places find_programs() {
+  const std::filesystem::path self = std::filesystem::canonical("/proc/self/exe");
+  const std::filesystem::path folder = self.parent_path();
+  std::vector<std::filesystem::path> candidates{folder / "../bench", folder,
+                                                folder / "../libexec/muster"};
+  if (const char* given = std::getenv("MUSTER_BENCH_WORKERS")) candidates = {given};
+
+  std::string tried;
+  for (const auto& candidate : candidates) {
+    for (const library which : all_libraries) {
+      const auto worker = candidate / fmt::format("worker_{}", name_of(which));
+      if (std::filesystem::exists(worker)) {
+        return {self, std::filesystem::weakly_canonical(candidate)};
+      }
+    }
+    tried += "\n  " + candidate.lexically_normal().string();
+  }
+  throw std::runtime_error(
+      "the benchmark's workers (worker_muster, worker_openmpi, worker_mpich) are in none of" +
+      tried + "\nBuild //tools/bench:workers, or set MUSTER_BENCH_WORKERS to their folder.");
+}
+
+command launch_command(library which, std::size_t ranks, std::size_t cores,
+                       const program_places& places) {
+  const bool own_core = ranks <= cores;
+  switch (which) {
+    case library::muster:
+      return {muster_arguments(ranks, own_core, places), {}};
+    case library::openmpi:
+      return {openmpi_arguments(ranks, own_core, places), {}};
+    case library::mpich:
+      return {mpich_arguments(ranks, own_core, places), {}};
+  }
+  return {};
+}
+
+}  // namespace muster::bench

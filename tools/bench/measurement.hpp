@@ -1,0 +1,66 @@
+// What the benchmark finds: one measurement a library and point.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/bench/libraries.hpp"
+#include "tools/bench/operation.hpp"
+#include "tools/bench/statistics.hpp"
+
+namespace muster::bench {
+
+/// What is measured on every library.
+struct point {
+  operation what = operation::barrier;
+  std::size_t ranks = 1;
+  std::size_t bytes = 0;  ///< whole message; per block for allgather and alltoall
+  bool operator==(const point&) const = default;
+};
+
+struct measurement {
+  point at;
+  library of = library::muster;
+  std::string algorithm = "default";
+  std::size_t nodes = 1;
+  double median_us = 0;
+  double p10_us = 0;
+  double p90_us = 0;
+  bool verified = false;
+  std::optional<double> ratio;    ///< ours only: the better peer's median over ours
+  std::optional<double> trip_ns;  ///< the machine's state in which this was measured
+  std::optional<double> trips;    ///< barrier of 2 ranks: time in trips of the same sample
+  std::size_t samples = 0;        ///< that the figures are made from
+  std::size_t discarded = 0;      ///< thrown away since the machine changed underneath
+  bool one_state = true;          ///< whether all libraries were compared in one state
+  std::string failure;            ///< why there are no figures
+
+  bool has_figures() const { return samples > 0; }
+};
+
+/// Fills in the figures from samples.
+void summarize(measurement& one, std::span<const sample> samples);
+
+/// Gives ours its ratio against the better of the peers, all at one point.
+void compare(std::span<measurement> at_one_point);
+
+/// What was measured, for the head of a report.
+struct surroundings {
+  std::string machine;                 ///< processor and number of CPUs
+  std::string date;                    ///< UTC, as 2026-11-20 17:00
+  std::vector<std::string> libraries;  ///< what each calls itself
+};
+
+/// Geometric mean of the ratios of one collective or all, at one rank count or all.
+std::optional<double> mean_ratio(std::span<const measurement> all, std::optional<operation> what,
+                                 std::optional<std::size_t> ranks);
+
+/// In the order of first appearance.
+std::vector<operation> operations_in(std::span<const measurement> all);
+std::vector<std::size_t> ranks_in(std::span<const measurement> all);
+std::vector<library> libraries_in(std::span<const measurement> all);
+
+}  // namespace muster::bench

@@ -1,0 +1,159 @@
+#include "tools/bench/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/bench/sizes.hpp"
+
+namespace muster::bench {
+namespace {
+
+constexpr std::string_view missing = "–";
+
+/// Pads by what a reader sees: µ and – take more than one byte.
+std::string right(std::string_view text, std::size_t width) {
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  const auto visible =
+      text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
+  return std::string(width > visible ? width - visible : 0, ' ') + std::string(text);
+}
+
+std::string ratio_cell(std::optional<double> ratio, std::size_t width, const table_style& style) {
+  if (!ratio) return right(missing, width);
+  const std::string text = right(fmt::format("{:.2f}", *ratio), width);
+  if (!style.colours) return text;
+  const char* const colour = *ratio >= 1.0 ? "\033[32m" : "\033[31m";
+  return colour + text + "\033[0m";
+}
+
+const measurement* find(std::span<const measurement> all, const point& at, library of) {
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const measurement& one) { return one.at == at && one.of == of; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::size_t> bytes_in(std::span<const measurement> all, operation what,
+                                  std::size_t ranks) {
+  std::vector<std::size_t> sizes;
+  for (const measurement& one : all) {
+    if (one.at.what == what && one.at.ranks == ranks) sizes.push_back(one.at.bytes);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+std::string heading(operation what, std::size_t ranks) {
+  const std::string_view meaning =
+      what == operation::allgather || what == operation::alltoall ? ", bytes a block" : "";
+  return fmt::format("{}, {} ranks{}", name_of(what), ranks, meaning);
+}
+
+/// What a reader must know about a row beyond its figures.
+std::string remarks(std::span<const measurement* const> row) {
+  std::string text;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "  " : ", ") + more; };
+  for (const measurement* one : row) {
+    if (one == nullptr) continue;
+    if (one->trips) add(fmt::format("{} {:.1f} trips", title_of(one->of), *one->trips));
+    if (one->has_figures() && !one->verified) add(fmt::format("{} WRONG", title_of(one->of)));
+    if (!one->failure.empty()) add(fmt::format("{} failed", title_of(one->of)));
+  }
+  const bool mixed = std::any_of(row.begin(), row.end(), [](const measurement* one) {
+    return one != nullptr && one->has_figures() && !one->one_state;
+  });
+  if (mixed) add("the machine kept changing");
+  return text;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const measurement& one) {
+  nlohmann::ordered_json object{{"collective", name_of(one.at.what)},
+                                {"algorithm", one.algorithm},
+                                {"library", name_of(one.of)},
+                                {"ranks", one.at.ranks},
+                                {"nodes", one.nodes},
+                                {"bytes", one.at.bytes}};
+  const auto figure = [&](const char* name, double us) {
+    if (one.has_figures()) {
+      object[name] = us;
+    } else {
+      object[name] = nullptr;
+    }
+  };
+  figure("median_us", one.median_us);
+  figure("p10_us", one.p10_us);
+  figure("p90_us", one.p90_us);
+  object["verified"] = one.verified;
+  if (one.ratio) object["ratio"] = *one.ratio;
+  if (one.trip_ns) object["trip_ns"] = *one.trip_ns;
+  if (one.trips) object["trips"] = *one.trips;
+  object["samples"] = one.samples;
+  object["discarded"] = one.discarded;
+  object["one_state"] = one.one_state;
+  if (!one.failure.empty()) object["failure"] = one.failure;
+  return object;
+}
+
+nlohmann::ordered_json to_json(std::span<const measurement> all) {
+  auto array = nlohmann::ordered_json::array();
+  for (const measurement& one : all) array.push_back(to_json(one));
+  return array;
+}
+
+std::string point_table(std::span<const measurement> all, operation what, std::size_t ranks,
+                        const table_style& style) {
+  constexpr std::size_t narrow = 8;
+  constexpr std::size_t wide = 11;
+  const std::vector<library> libraries = libraries_in(all);
+
+  std::string text = heading(what, ranks) + "\n" + right("size", narrow);
+  for (const library which : libraries) text += right(title_of(which), wide);
+  text += right("ratio", narrow) + right("trip", narrow) + "\n";
+
+  for (const std::size_t bytes : bytes_in(all, what, ranks)) {
+    std::vector<const measurement*> row;
+    std::optional<double> ratio;
+    std::optional<double> trip_ns;
+    text += right(has_sizes(what) ? readable_bytes(bytes) : "", narrow);
+    for (const library which : libraries) {
+      const measurement* const one = find(all, {what, ranks, bytes}, which);
+      row.push_back(one);
+      const bool shown = one != nullptr && one->has_figures();
+      text += right(shown ? readable_time(one->median_us) : std::string(missing), wide);
+      if (one != nullptr && one->ratio) ratio = one->ratio;
+      if (one != nullptr && one->trip_ns) trip_ns = one->trip_ns;
+    }
+    text += ratio_cell(ratio, narrow, style);
+    text += right(trip_ns ? fmt::format("{:.0f} ns", *trip_ns) : std::string(missing), narrow);
+    text += remarks(row) + "\n";
+  }
+  return text;
+}
+
+std::string summary_table(std::span<const measurement> all, const table_style& style) {
+  constexpr std::size_t first = 12;
+  constexpr std::size_t wide = 10;
+  const std::vector<std::size_t> ranks = ranks_in(all);
+  const auto row = [&](std::string_view name, std::optional<operation> what) {
+    std::string line = fmt::format("{:<{}}", name, first);
+    for (const std::size_t count : ranks) {
+      line += ratio_cell(mean_ratio(all, what, count), wide, style);
+    }
+    if (ranks.size() > 1) line += ratio_cell(mean_ratio(all, what, std::nullopt), wide, style);
+    return line + "\n";
+  };
+
+  std::string text = "the better peer's time over Muster's, geometric means\n";
+  text += std::string(first, ' ');
+  for (const std::size_t count : ranks) text += right(fmt::format("{} ranks", count), wide);
+  if (ranks.size() > 1) text += right("all", wide);
+  text += "\n";
+  for (const operation what : operations_in(all)) text += row(name_of(what), what);
+  return text + row("all", std::nullopt);
+}
+
+}  // namespace muster::bench

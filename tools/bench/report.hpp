@@ -1,0 +1,30 @@
+// The benchmark's results as a table for people and as JSON for programs.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <span>
+#include <string>
+
+#include "tools/bench/measurement.hpp"
+
+namespace muster::bench {
+
+/// One object: collective, algorithm, library, ranks, nodes, bytes, median_us, p10_us, p90_us,
+/// verified; `ratio` on ours where a peer was measured; and how it was measured: samples,
+/// discarded, one_state, trip_ns, trips. Without figures the times are null and `failure` says why.
+nlohmann::ordered_json to_json(const measurement& one);
+nlohmann::ordered_json to_json(std::span<const measurement> all);
+
+struct table_style {
+  bool colours = false;  ///< for a terminal that has them
+};
+
+/// The rows of one collective at one rank count: each library's median, and the ratio.
+std::string point_table(std::span<const measurement> all, operation what, std::size_t ranks,
+                        const table_style& style);
+
+/// Geometric means of the ratio: a row a collective, a column a rank count, and over all.
+std::string summary_table(std::span<const measurement> all, const table_style& style);
+
+}  // namespace muster::bench

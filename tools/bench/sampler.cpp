@@ -1,0 +1,203 @@
+#include "tools/bench/sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/bench/buffers.hpp"
+#include "tools/bench/sizes.hpp"
+
+namespace muster::bench {
+namespace {
+
+std::string describe(const point& at) {
+  if (!has_sizes(at.what)) return fmt::format("{}, {} ranks", name_of(at.what), at.ranks);
+  return fmt::format("{} of {}, {} ranks", name_of(at.what), readable_bytes(at.bytes), at.ranks);
+}
+
+/// Checking costs far more than a call; large results are checked when a point begins.
+std::uint64_t checks_per_sample(const point& at) {
+  constexpr std::size_t quickly_checked_bytes = std::size_t{2} << 20;
+  const call_shape shape = shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
+  const std::size_t bytes = (shape.send_words + shape.recv_words) * word_bytes * at.ranks;
+  return bytes <= quickly_checked_bytes ? 1 : 0;
+}
+
+template <class Entry>
+std::vector<std::vector<sample>> samples_of(std::span<const Entry> entries) {
+  std::vector<std::vector<sample>> all;
+  for (const Entry& one : entries) all.push_back(one.samples);
+  return all;
+}
+
+}  // namespace
+
+contest::contest(std::vector<library> libraries, std::size_t ranks, std::size_t cores,
+                 const program_places& places, const interrupt_watch& interrupts, notice tell)
+    : libraries_(std::move(libraries)),
+      ranks_(ranks),
+      cores_(cores),
+      places_(places),
+      interrupts_(interrupts),
+      tell_(std::move(tell)) {}
+
+job* contest::job_of(library which) {
+  constexpr std::size_t most_failures = 3;
+  constexpr std::chrono::seconds patience{60};
+  runner& one = runners_[which];
+  if (one.running) return one.running.get();
+  if (one.failures >= most_failures) return nullptr;
+  try {
+    one.running = std::make_unique<job>(std::string(name_of(which)),
+                                        launch_command(which, ranks_, cores_, places_), ranks_,
+                                        folder_.path(), interrupts_, patience);
+    one.version = one.running->version();
+    return one.running.get();
+  } catch (const interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    // What does not even start will not start next time.
+    one.failures = most_failures;
+    one.failure =
+        fmt::format("{} did not start {} ranks: {}", name_of(which), ranks_, error.what());
+    tell_(one.failure);
+    return nullptr;
+  }
+}
+
+void contest::drop(library which, const std::string& why) {
+  runner& one = runners_[which];
+  one.running.reset();
+  one.failures += 1;
+  one.failure = why;
+  tell_(why);
+}
+
+std::vector<std::string> contest::versions() const {
+  std::vector<std::string> all;
+  for (const auto& [which, one] : runners_) {
+    if (!one.version.empty()) all.push_back(one.version);
+  }
+  return all;
+}
+
+std::vector<measurement> sampler::measure(contest& jobs, const point& at, const tick& ticked) {
+  std::vector<entry> entries;
+  for (const library which : jobs.libraries()) {
+    entry one{which, {}, {}, {}};
+    one.timed.what = at.what;
+    one.timed.bytes = at.bytes;
+    one.timed.checks = checks_per_sample(at);
+    one.found.at = at;
+    one.found.of = which;
+    one.found.verified = true;
+    calibrate(jobs, one);
+    entries.push_back(std::move(one));
+  }
+
+  const std::size_t most_rounds = 3 * how_.rounds;
+  for (std::size_t round = 0; round < most_rounds && !enough(entries); ++round) {
+    for (std::size_t turn = 0; turn < entries.size(); ++turn) {
+      // Everybody goes first, second and last in turn: what runs before one may matter.
+      entry& one = entries[(round + turn) % entries.size()];
+      if (one.found.failure.empty()) take_sample(jobs, one);
+      if (round < how_.rounds) {
+        ticked(fmt::format("{:<34} {:<8} {}", describe(at), title_of(one.of),
+                           one.samples.empty() ? "" : readable_time(one.samples.back().us)));
+      }
+    }
+  }
+
+  const state_choice chosen = fullest_state(samples_of(std::span<const entry>(entries)));
+  std::vector<measurement> all;
+  for (entry& one : entries) {
+    const bool comparable = chosen.complete_sets > 0;
+    summarize(one.found, comparable ? in_state(one.samples, chosen.state) : one.samples);
+    one.found.one_state = comparable;
+    if (one.found.failure.empty() && one.samples.empty()) {
+      one.found.failure = "the machine changed during every sample";
+    }
+    one.found.verified = one.found.verified && one.found.has_figures();
+    all.push_back(std::move(one.found));
+  }
+  compare(all);
+  return all;
+}
+
+bool sampler::enough(std::span<const entry> entries) const {
+  const bool anybody = std::any_of(entries.begin(), entries.end(),
+                                   [](const entry& one) { return one.found.failure.empty(); });
+  if (!anybody) return true;
+  for (const entry& one : entries) {
+    if (one.found.failure.empty() && one.samples.empty()) return false;
+  }
+  return fullest_state(samples_of(entries)).complete_sets >= how_.rounds;
+}
+
+std::optional<job_answer> sampler::ask(contest& jobs, entry& one, const order& what) {
+  job* const running = jobs.job_of(one.of);
+  if (running == nullptr) {
+    one.found.failure = jobs.failure_of(one.of);
+    return std::nullopt;
+  }
+  try {
+    job_answer found = running->run(what, how_.patience);
+    one.found.verified = one.found.verified && found.verified;
+    one.found.algorithm = found.algorithm;
+    return found;
+  } catch (const job_failure& failure) {
+    one.found.failure =
+        fmt::format("{} failed in {}: {}", name_of(one.of), describe(one.found.at), failure.what());
+    jobs.drop(one.of, one.found.failure);
+    return std::nullopt;
+  }
+}
+
+/// Connects the ranks, looks at their results, and finds out how many calls make a sample.
+void sampler::calibrate(contest& jobs, entry& one) {
+  order trial = one.timed;
+  trial.warmups = 1;
+  trial.calls = 2;
+  trial.checks = 3;
+  auto found = ask(jobs, one, trial);
+  constexpr double long_enough_us = 2000;
+  constexpr std::uint64_t growth = 16;
+  constexpr std::uint64_t most_trial_calls = 20000;
+  while (found && found->slowest_us * static_cast<double>(trial.calls) < long_enough_us &&
+         trial.calls < most_trial_calls) {
+    trial.calls *= growth;
+    trial.checks = 0;
+    found = ask(jobs, one, trial);
+  }
+  if (found) set_calls(one.timed, found->slowest_us);
+}
+
+void sampler::take_sample(contest& jobs, entry& one) {
+  const auto before = probe_.measure_ns();
+  const auto found = ask(jobs, one, one.timed);
+  if (!found) return;
+  const auto after = before ? probe_.measure_ns() : std::nullopt;
+  set_calls(one.timed, found->slowest_us);
+  if (before && (!after || !same_trip(*before, *after))) {
+    one.found.discarded += 1;
+    return;
+  }
+  sample taken;
+  taken.us = found->slowest_us;
+  if (before) taken.trip_ns = std::sqrt(*before * *after);
+  taken.state = states_.index_of(taken.trip_ns);
+  one.samples.push_back(taken);
+}
+
+void sampler::set_calls(order& timed, double mean_us) const {
+  constexpr double fewest = 2;
+  constexpr double most = 1e6;
+  constexpr double per_warmup = 10;
+  const double sample_us = std::chrono::duration<double, std::micro>(how_.sample_time).count();
+  const double calls = std::clamp(std::round(sample_us / std::max(mean_us, 1e-3)), fewest, most);
+  timed.calls = static_cast<std::uint64_t>(calls);
+  timed.warmups = static_cast<std::uint64_t>(std::ceil(calls / per_warmup));
+}
+
+}  // namespace muster::bench

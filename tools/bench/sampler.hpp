@@ -1,0 +1,95 @@
+// Timing libraries against each other on a machine that changes underneath: short samples, the
+// libraries by turns, each sample bracketed by a probe of the cache-line trip and thrown away when
+// the two disagree, and comparisons only within one state of the machine.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/bench/jobs.hpp"
+#include "tools/bench/libraries.hpp"
+#include "tools/bench/measurement.hpp"
+#include "tools/bench/trip.hpp"
+
+namespace muster::bench {
+
+struct sampling {
+  std::size_t rounds = 9;                     ///< complete sets of samples to collect
+  std::chrono::milliseconds sample_time{30};  ///< length of one sample
+  std::chrono::seconds patience{60};          ///< for one answer, before a job counts as hung
+};
+
+/// The libraries' jobs for one number of ranks. A job that fails is started anew for the next
+/// point, twice; then its library is given up.
+class contest {
+public:
+  using notice = std::function<void(const std::string&)>;
+
+  /// `tell` is given what people should know: failures.
+  contest(std::vector<library> libraries, std::size_t ranks, std::size_t cores,
+          const program_places& places, const interrupt_watch& interrupts, notice tell);
+
+  /// The library's job, started if need be; nothing if it can't be had.
+  job* job_of(library which);
+  /// Ends the library's job, which failed.
+  void drop(library which, const std::string& why);
+
+  const std::vector<library>& libraries() const { return libraries_; }
+  const std::string& failure_of(library which) { return runners_[which].failure; }
+  /// What the libraries that were ever up call themselves.
+  std::vector<std::string> versions() const;
+
+private:
+  struct runner {
+    std::unique_ptr<job> running;
+    std::size_t failures = 0;
+    std::string failure;
+    std::string version;
+  };
+
+  std::vector<library> libraries_;
+  std::size_t ranks_;
+  std::size_t cores_;
+  const program_places& places_;
+  const interrupt_watch& interrupts_;
+  notice tell_;
+  temporary_folder folder_{"muster-bench"};
+  std::map<library, runner> runners_;
+};
+
+class sampler {
+public:
+  /// `ticked` is called after every sample with what it was.
+  using tick = std::function<void(const std::string&)>;
+
+  sampler(const sampling& how, std::optional<cpu_pair> cpus) : how_(how), probe_(cpus) {}
+
+  /// Measures all of the contest's libraries at one point; one measurement each, in their order.
+  std::vector<measurement> measure(contest& jobs, const point& at, const tick& ticked);
+
+private:
+  /// One library at one point.
+  struct entry {
+    library of;
+    order timed;  ///< the order for one sample
+    std::vector<sample> samples;
+    measurement found;
+  };
+
+  void calibrate(contest& jobs, entry& one);
+  void take_sample(contest& jobs, entry& one);
+  bool enough(std::span<const entry> entries) const;
+  std::optional<job_answer> ask(contest& jobs, entry& one, const order& what);
+  void set_calls(order& timed, double mean_us) const;
+
+  sampling how_;
+  trip_probe probe_;
+  machine_states states_;
+};
+
+}  // namespace muster::bench

@@ -1,0 +1,62 @@
+// What the coordinator and its workers say to each other: fixed records over a local
+// SOCK_SEQPACKET socket. Both ends come from one build and run on one machine, so the records
+// travel as they lie in memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "tools/bench/operation.hpp"
+
+namespace muster::bench {
+
+/// The environment variable that tells a worker where its coordinator listens.
+inline constexpr const char* socket_variable = "MUSTER_BENCH_SOCKET";
+
+/// Text in a record: cut to fit, always terminated.
+template <std::size_t Size>
+class fixed_text {
+public:
+  fixed_text() = default;
+  fixed_text(std::string_view text) {
+    std::copy_n(text.begin(), std::min(text.size(), Size - 1), bytes_.begin());
+  }
+  std::string_view view() const {
+    return {bytes_.begin(), std::find(bytes_.begin(), bytes_.end() - 1, '\0')};
+  }
+
+private:
+  std::array<char, Size> bytes_{};
+};
+
+/// A worker's first record.
+struct hello {
+  static constexpr std::uint32_t expected_magic = 0x4d425731;
+
+  std::uint32_t magic = expected_magic;
+  std::int32_t rank = 0;
+  std::int32_t ranks = 0;
+  fixed_text<96> version;  ///< of the library, for people
+};
+
+/// What one rank is to do next.
+struct order {
+  bool leave = false;  ///< nothing more to do: finalize and exit
+  operation what = operation::barrier;
+  std::uint64_t bytes = 0;    ///< whole message; per block for allgather and alltoall
+  std::uint64_t warmups = 0;  ///< untimed calls first
+  std::uint64_t calls = 0;    ///< timed calls, back to back
+  std::uint64_t checks = 0;   ///< calls afterwards whose every element is looked at
+};
+
+/// What came of an order on one rank.
+struct answer {
+  double mean_us = 0;    ///< mean over the timed calls of this rank
+  bool verified = true;  ///< every element of every checked call was right
+  fixed_text<48> algorithm;
+  fixed_text<200> error;  ///< empty when all went well
+};
+
+}  // namespace muster::bench
