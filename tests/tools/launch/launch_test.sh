@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# `muster run` as its user sees it: statuses, messages, signals, and nothing left behind.
+set -uo pipefail
+muster=$1
+program=$2
+
+passed=0
+failed=0
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+# check NAME CONDITION…: one case.
+check() {
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+    sed 's/^/  | /' "$out"
+  fi
+}
+# run STATUS ARGS…: runs `muster run ARGS`, output to $out; true if it exits with STATUS.
+run() {
+  local wanted=$1
+  shift
+  timeout 30 "$muster" run "$@" >"$out" 2>&1
+  [ $? = "$wanted" ]
+}
+says() { grep -qE -- "$1" "$out"; }
+counts() { [ "$(grep -cE -- "$2" "$out")" = "$1" ]; }
+running() { pgrep -x -- "$(basename "$program")" >/dev/null; }
+eventually() {
+  for _ in $(seq 100); do
+    "$@" && return
+    sleep 0.05
+  done
+  return 1
+}
+gone() { ! running; }
+
+shm_before=$(ls /dev/shm 2>/dev/null)
+
+check "a killed rank: its status" run 137 -n 4 "$program" killed
+check "a killed rank: the others learn of it soon" counts 3 'soon: .*rank 1 \(process [0-9]+\) was killed by signal 9'
+check "a killed rank: the launcher says so" says '^muster run: rank 1 .*killed by signal 9 \(Killed\)'
+check "a rank that fails: its status" run 7 -n 4 --nodes 2 "$program" exits
+check "a rank that fails: the others learn of it soon" counts 3 'soon: .*rank 1 .*exited with status 7'
+check "a rank that leaves: not a failure of its own" run 0 -n 3 "$program" leaves
+check "a rank that leaves: the others learn of it" counts 2 'soon: .*rank 1 left before allreduce'
+
+check "ranks, nodes" run 0 -n 5 --nodes 2 --bind none "$program" where
+check "uneven nodes" counts 3 'node 0 '
+check "not bound: any core" counts 5 'core any'
+check "bound" run 0 -n 3 --bind core "$program" where
+check "bound: one processor each" counts 3 'processors 1 core known'
+check "tagged output" run 0 -n 2 --tag-output "$program" where
+check "tagged output: each line" counts 1 '^\[1\] rank 1 '
+
+echo input | run 0 -n 3 "$program" reads
+check "rank 0 alone reads standard input" counts 1 'rank 0 read input'
+check "rank 0 alone reads standard input (others)" counts 1 'read'
+
+check "no such program" run 1 -n 2 ./no-such-program
+check "no such program: says which" says "cannot run './no-such-program': No such file"
+check "no program" run 105 -n 2
+check "no program: says so" says 'no program given'
+check "no number of ranks" run 106 "$program" where
+check "ranks out of range" run 105 -n 0 "$program" where
+check "more nodes than ranks" run 105 -n 2 --nodes 3 "$program" where
+check "more nodes than ranks: says so" says 'expected at most the number of ranks, 2'
+check "a program's own options are its own" run 0 -n 1 sh -c 'exit 0' --nodes
+check "not a Muster program" run 3 -n 1 sh -c 'exit 3'
+
+"$muster" run -n 2 "$program" signal >"$out" 2>&1 &
+launcher=$!
+check "signals: ranks are ready" eventually counts 2 ready
+kill -USR1 "$launcher"
+wait "$launcher"
+check "signals go on to all ranks" counts 2 'signal 10'
+
+"$muster" run -n 2 "$program" sleeps >"$out" 2>&1 &
+launcher=$!
+check "termination: ranks run" eventually running
+kill -TERM "$launcher"
+wait "$launcher"
+check "termination: the status says so" [ $? = 143 ]
+check "termination: no rank is left" gone
+
+"$muster" run -n 2 "$program" sleeps >"$out" 2>&1 &
+launcher=$!
+check "a killed launcher: ranks run" eventually running
+kill -KILL "$launcher"
+wait "$launcher" 2>/dev/null
+check "a killed launcher takes its ranks along" eventually gone
+
+check "orphans do not hold up the job" run 0 -n 2 "$program" orphans
+check "orphans are ended with it" gone
+
+for bad in 'nonsense' '0' '0,99,98,97' '0,4294967299,1,2'; do
+  MUSTER_JOB=$bad "$program" where >"$out" 2>&1
+  check "a job that cannot be joined ($bad): an error" says 'MUSTER_JOB: .*expected what `muster run` sets'
+done
+
+check "nothing is left in /dev/shm" [ "$(ls /dev/shm 2>/dev/null)" = "$shm_before" ]
+
+echo "cases: $passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,103 @@
+// One rank of the launcher's tests: does what its first argument says.
+
+#include <muster/muster.hpp>
+
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using muster::task;
+using muster::team;
+
+/// The others wait in an operation while rank 1 ends in its own way.
+task<> wait_while_one_ends(team& team, std::function<void()> end) {
+  co_await muster::barrier(team);
+  if (team.rank() == 1) {
+    // The others must have left the barrier behind.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    end();
+  }
+  std::vector<double> data(100000, 1.0);
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    co_await muster::allreduce(team, data, muster::sum);
+  } catch (const muster::error& why) {
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+    std::printf("rank %zu %s: %s\n", team.rank(), waited.count() < 1 ? "soon" : "LATE", why.what());
+  }
+}
+
+void say_where(team& team) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ::sched_getaffinity(0, sizeof set, &set);
+  const auto where = team.shape().place_of(team.rank());
+  std::printf("rank %zu node %zu processors %d core %s\n", team.rank(),
+              team.shape().node_of(team.rank()), CPU_COUNT(&set),
+              where.core == muster::place::unknown ? "any" : "known");
+}
+
+void read_input(team& team) {
+  std::string line;
+  while (std::getline(std::cin, line)) std::printf("rank %zu read %s\n", team.rank(), line.c_str());
+}
+
+void wait_for_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  std::printf("ready\n");
+  std::fflush(stdout);
+  int got = 0;
+  ::sigwait(&set, &got);
+  std::printf("signal %d\n", got);
+}
+
+void sleep_long() { std::this_thread::sleep_for(std::chrono::seconds(100)); }
+
+void leave_orphan() {
+  if (::fork() == 0) {
+    ::setsid();
+    sleep_long();
+    ::_exit(0);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "signal") {
+    wait_for_signal();
+    return 0;
+  }
+  muster::world world;
+  team& team = world.team();
+  const auto end_with = [&](std::function<void()> end) {
+    world.run(wait_while_one_ends(team, std::move(end)));
+  };
+  const std::map<std::string, std::function<void()>> does = {
+      {"killed", [&] { end_with([] { ::raise(SIGKILL); }); }},
+      {"exits", [&] { end_with([] { ::_exit(7); }); }},
+      {"leaves", [&] { end_with([] { ::_exit(0); }); }},
+      {"where", [&] { say_where(team); }},
+      {"reads", [&] { read_input(team); }},
+      {"sleeps", [&] { sleep_long(); }},
+      {"orphans", [&] { leave_orphan(); }},
+  };
+  does.at(what)();
+  return 0;
+}
