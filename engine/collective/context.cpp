@@ -13,13 +13,15 @@ context::context(team& of, const arguments& call, const algorithm& chosen) noexc
       call_(call),
       node_(of.node_),
       index_(of.node_index_),
-      kind_(pack_kind(call, static_cast<std::size_t>(&chosen - of.catalog_.data()))),
-      results_exceed_cache_(received_in_node() > of.machine_.cache_bytes / 4) {
+      kind_(pack_kind(call, static_cast<std::size_t>(&chosen - of.catalog_.data()))) {
   // Odd multipliers spread the parts over the word; `begin` mixes it.
   const std::uint64_t fingerprint =
       call.count * 0x9e37'79b9'7f4a'7c15U + call.root * 0xc2b2'ae3d'27d4'eb4fU + kind_;
   ticket_ = of.order_.begin(fingerprint, chosen.length(of.shape_, of.machine_, call));
   write_record();
+  // Short results are written as they are, whatever their number.
+  results_exceed_cache_ =
+      ticket_.length >= message_length::lengthy && received_in_node() > of.machine_.cache_bytes / 4;
 }
 
 std::size_t context::received_in_node() const noexcept {

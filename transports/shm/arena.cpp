@@ -20,7 +20,8 @@ arena::arena(std::span<std::byte> memory) : memory_(memory) {
 }
 
 std::span<std::byte> arena::allocate(std::size_t bytes) {
-  const std::size_t length = whole_pages(bytes);
+  // What cannot fit must not wrap around when it is rounded up.
+  const std::size_t length = bytes > memory_.size() ? bytes : whole_pages(bytes);
   for (auto entry = free_.begin(); entry != free_.end(); ++entry) {
     const auto [offset, available] = *entry;
     if (available < length) continue;

@@ -67,8 +67,19 @@ std::size_t parse_number(std::string_view& text) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc{}) refuse("'" + std::string(text) + "' does not begin with a number");
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (!text.empty() && text.front() != ',') {
+    refuse("a comma should come before '" + std::string(text) + "'");
+  }
   if (!text.empty()) text.remove_prefix(1);
   return value;
+}
+
+segment attach_inherited(int descriptor) {
+  try {
+    return segment::attach(descriptor);
+  } catch (const error& why) {
+    refuse(why.text());
+  }
 }
 
 int adopt(std::size_t descriptor) {
@@ -120,8 +131,8 @@ std::optional<job> job::join() {
   std::string_view text = variable;
   job joined;
   joined.joined_as_ = parse_number(text);
-  joined.control_ = segment::attach(adopt(parse_number(text)));
-  segment node = segment::attach(adopt(parse_number(text)));
+  joined.control_ = attach_inherited(adopt(parse_number(text)));
+  segment node = attach_inherited(adopt(parse_number(text)));
   while (!text.empty()) joined.bells_.emplace_back(doorbell(adopt(parse_number(text))));
 
   const header& head = joined.head();
