@@ -66,7 +66,7 @@ public:
       : wanted_(wanted),
         libraries_{library::muster},
         places_(find_programs()),
-        cpus_(wanted.probe ? wanted.probe : probe_cpus()),
+        cpus_(wanted.probe ? wanted.probe : shm::probe_cpus()),
         sampler_(wanted.how, cpus_),
         meter_(count_steps(), wanted.quiet) {
     libraries_.insert(libraries_.end(), wanted.peers.begin(), wanted.peers.end());
@@ -166,7 +166,7 @@ private:
   const options& wanted_;
   std::vector<library> libraries_;
   program_places places_;
-  std::optional<cpu_pair> cpus_;
+  std::optional<shm::cpu_pair> cpus_;
   interrupt_watch interrupts_;
   sampler sampler_;
   progress_meter meter_;
@@ -317,7 +317,9 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
   bench
       ->add_option_function<std::vector<int>>(
           "--probe-cpus",
-          [wanted](const std::vector<int>& cpus) { wanted->probe = cpu_pair{cpus[0], cpus[1]}; },
+          [wanted](const std::vector<int>& cpus) {
+            wanted->probe = shm::cpu_pair{cpus[0], cpus[1]};
+          },
           "the two CPUs between which the trip is probed (default: two on different cores)")
       ->expected(2)
       ->delimiter(',')

@@ -26,7 +26,7 @@ struct options {
   std::filesystem::path json;  ///< empty: none
   std::filesystem::path plot{"muster-bench.svg"};
   sampling how;
-  std::optional<cpu_pair> probe;  ///< nothing: chosen by probe_cpus
+  std::optional<shm::cpu_pair> probe;  ///< nothing: chosen by shm::probe_cpus
   bool quiet = false;
 };
 

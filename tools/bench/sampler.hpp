@@ -14,7 +14,7 @@
 #include "tools/bench/jobs.hpp"
 #include "tools/bench/libraries.hpp"
 #include "tools/bench/measurement.hpp"
-#include "tools/bench/trip.hpp"
+#include "transports/shm/trip.hpp"
 
 namespace muster::bench {
 
@@ -67,7 +67,7 @@ public:
   /// `ticked` is called after every sample with what it was.
   using tick = std::function<void(const std::string&)>;
 
-  sampler(const sampling& how, std::optional<cpu_pair> cpus) : how_(how), probe_(cpus) {}
+  sampler(const sampling& how, std::optional<shm::cpu_pair> cpus) : how_(how), probe_(cpus) {}
 
   /// Measures all of the contest's libraries at one point; one measurement each, in their order.
   std::vector<measurement> measure(contest& jobs, const point& at, const tick& ticked);
@@ -88,7 +88,7 @@ private:
   void set_calls(order& timed, double mean_us) const;
 
   sampling how_;
-  trip_probe probe_;
+  shm::trip_probe probe_;
   machine_states states_;
 };
 

@@ -7,15 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <thread>
 #include <vector>
 
-#include "engine/progress/waiting.hpp"
-#include "engine/wire/board.hpp"
+#include "transports/shm/trip.hpp"
 
 namespace muster::shm {
 namespace {
@@ -23,24 +20,6 @@ namespace {
 using nanoseconds = std::chrono::duration<double, std::nano>;
 
 double now_ns() { return nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-std::vector<int> allowed_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  ::sched_getaffinity(0, sizeof set, &set);
-  std::vector<int> all;
-  for (int i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(static_cast<unsigned>(i), &set)) all.push_back(i);
-  }
-  return all;
-}
-
-bool pin_to(int processor) {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(static_cast<unsigned>(processor), &only);
-  return ::sched_setaffinity(0, sizeof only, &only) == 0;
-}
 
 double measure_yield_ns() {
   constexpr int rounds = 500;
@@ -127,39 +106,9 @@ void measure_copies_in_child(muster::machine& seen, const std::vector<char>& fro
 
 }  // namespace
 
-double measure_trip_ns(int processor, int other, int exchanges) {
-  struct alignas(wire::cache_line) line {
-    std::atomic<int> value{0};
-  };
-  line ping;
-  line pong;
-  std::atomic<bool> pinned{true};
-  double elapsed = 0;
-  const auto side = [&](int where, std::atomic<int>& mine, std::atomic<int>& theirs, bool first) {
-    if (!pin_to(where)) pinned = false;
-    double start = 0;
-    for (int i = 1; i <= exchanges; ++i) {
-      if (i == exchanges / 4) start = now_ns();  // the first quarter warms up
-      if (first) mine.store(i, std::memory_order_release);
-      for (int spins = 0; theirs.load(std::memory_order_acquire) < i; ++spins) {
-        if (spins > 100000) ::sched_yield();  // the other is not running
-      }
-      if (!first) mine.store(i, std::memory_order_release);
-    }
-    if (first) elapsed = now_ns() - start;
-  };
-  {
-    const std::jthread there(side, other, std::ref(pong.value), std::ref(ping.value), false);
-    const std::jthread here(side, processor, std::ref(ping.value), std::ref(pong.value), true);
-  }
-  const int counted = exchanges - exchanges / 4 + 1;
-  return pinned ? elapsed / counted / 2 : 0;
-}
-
 muster::machine measure(ranks_are kind) {
   muster::machine seen;
-  const std::vector<int> processors = allowed_processors();
-  seen.processors = static_cast<std::uint32_t>(std::max<std::size_t>(1, processors.size()));
+  seen.processors = static_cast<std::uint32_t>(std::max<std::size_t>(1, allowed_cpus().size()));
   seen.cache_bytes = cache_bytes();
   const std::vector<char> from(std::max(seen.cache_bytes / block * block, small_message), 1);
   if (kind == ranks_are::threads) {
@@ -168,7 +117,7 @@ muster::machine measure(ranks_are kind) {
     measure_copies_in_child(seen, from);
   }
   seen.yield_ns = measure_yield_ns();
-  if (processors.size() > 1) seen.trip_ns = measure_trip_ns(processors[0], processors[1], 2000);
+  seen.trip_ns = trip_probe(probe_cpus()).measure_ns().value_or(0);
   return seen;
 }
 

@@ -12,8 +12,4 @@ enum class ranks_are { processes, threads };
 /// threads exist.
 muster::machine measure(ranks_are kind);
 
-/// One-way time of a cache line between two processors, from `exchanges` there-and-backs, or 0
-/// where a thread cannot be pinned to them.
-double measure_trip_ns(int processor, int other, int exchanges);
-
 }  // namespace muster::shm

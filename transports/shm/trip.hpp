@@ -1,11 +1,14 @@
-// The probe of the machine's state: how long a cache line takes from one core to another.
 #pragma once
 
 #include <chrono>
 #include <optional>
 #include <string_view>
+#include <vector>
 
-namespace muster::bench {
+namespace muster::shm {
+
+/// The processors that the calling thread may use.
+std::vector<int> allowed_cpus();
 
 struct cpu_pair {
   int first = 0;
@@ -19,6 +22,7 @@ std::optional<cpu_pair> probe_cpus();
 /// The CPUs of a `thread_siblings_list` line such as `0,64` or `0-1`, asked for one of them.
 bool lists_cpu(std::string_view cpu_list, int cpu);
 
+/// Measures how long a cache line takes from one core to another.
 class trip_probe {
 public:
   explicit trip_probe(std::optional<cpu_pair> cpus) : cpus_(cpus) {}
@@ -32,4 +36,4 @@ private:
   std::optional<cpu_pair> cpus_;
 };
 
-}  // namespace muster::bench
+}  // namespace muster::shm

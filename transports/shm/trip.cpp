@@ -1,32 +1,20 @@
-#include "tools/bench/trip.hpp"
+#include "transports/shm/trip.hpp"
 
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tools/bench/statistics.hpp"
-
-namespace muster::bench {
+namespace muster::shm {
 namespace {
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 bool share_a_core(int cpu, int other) {
   std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
@@ -89,10 +77,23 @@ std::optional<double> play(rally& game, int cpu, std::chrono::nanoseconds durati
   }
   game.over.store(true, std::memory_order_relaxed);
   if (!together) return std::nullopt;
-  return percentile(trips_ns, 0.25);
+  const auto quartile = trips_ns.begin() + static_cast<std::ptrdiff_t>(trips_ns.size() / 4);
+  std::nth_element(trips_ns.begin(), quartile, trips_ns.end());
+  return *quartile;
 }
 
 }  // namespace
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
 
 bool lists_cpu(std::string_view cpu_list, int cpu) {
   while (!cpu_list.empty()) {
@@ -132,4 +133,4 @@ std::optional<double> trip_probe::measure_ns() {
   return found;
 }
 
-}  // namespace muster::bench
+}  // namespace muster::shm

@@ -1,0 +1,57 @@
+#include <doctest/doctest.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/bench/bench.hpp"
+
+namespace muster::bench {
+namespace {
+
+/// What the command line says to these arguments, which are wrong.
+std::string complaint(std::vector<std::string> arguments) {
+  CLI::App command("muster");
+  add_bench_command(command, [](int) {});
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+  try {
+    command.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool says(const std::string& text, std::string_view part) {
+  CAPTURE(text);
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("command: wrong arguments name the option and what was expected") {
+  CHECK(says(complaint({"bench", "alltoal"}), "'alltoal' is not a collective; there are: barrier"));
+  CHECK(says(complaint({"bench", "--sizes", "12"}), "--sizes: '12' is not a multiple of 8"));
+  CHECK(says(complaint({"bench", "-n", "0"}), "--ranks: '0' is not a number of ranks"));
+  CHECK(says(complaint({"bench", "--vs", "lam"}), "--vs: 'lam' is not a peer; expected openmpi"));
+  CHECK(says(complaint({"bench", "--rounds", "0"}), "--rounds"));
+  CHECK(says(complaint({"bench", "--sample-ms", "x"}), "--sample-ms"));
+  CHECK(says(complaint({"bench", "--probe-cpus", "1"}), "--probe-cpus"));
+}
+
+TEST_CASE("command: a file that can't be written is found out before measuring") {
+  options wanted;
+  wanted.plot = "/no/such/folder/plot.svg";
+  CHECK(run_bench(wanted) == 1);
+}
+
+TEST_CASE("command: the help tells how it is measured") {
+  CLI::App command("muster");
+  add_bench_command(command, [](int) {});
+  const std::string help = command.get_subcommand("bench")->help();
+  for (const char* word : {"--sizes", "--vs", "--json", "--plot", "Examples", "ratio"}) {
+    CAPTURE(word);
+    CHECK(says(help, word));
+  }
+}
+
+}  // namespace
+}  // namespace muster::bench

@@ -1,0 +1,207 @@
+#include "tools/bench/loop.hpp"
+
+#include <doctest/doctest.h>
+
+#include <barrier>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "tools/bench/direct.hpp"
+
+namespace muster::bench {
+namespace {
+
+/// What the ranks of a test have in common: where each one's send buffer is.
+struct meeting {
+  explicit meeting(std::size_t ranks) : all_here(static_cast<long>(ranks)), sent(ranks) {}
+  std::barrier<> all_here;
+  std::vector<std::span<const double>> sent;
+};
+
+enum class fault { none, wrong_element, wrong_block, lost_call, spoiled_send };
+
+/// Collectives between threads, as simple as can be; with a fault, on rank 0.
+class plain_library {
+public:
+  template <class T>
+  using task = direct<T>;
+
+  plain_library(meeting& shared, std::size_t rank, fault wrong)
+      : shared_(shared), rank_(rank), wrong_(rank == 0 ? wrong : fault::none) {}
+
+  std::size_t rank() const { return rank_; }
+  std::size_t size() const { return shared_.sent.size(); }
+  std::string version() const { return "plain"; }
+  std::string algorithm(operation, std::size_t) const { return "plain"; }
+  outcome run(direct<outcome> loop) { return std::move(loop).result(); }
+
+  finished barrier() {
+    shared_.all_here.arrive_and_wait();
+    return {};
+  }
+  finished bcast(std::span<double> data) {
+    return exchange(data, data, [&](std::size_t at) { return shared_.sent[root_rank][at]; });
+  }
+  finished reduce(std::span<const double> send, std::span<double> recv) {
+    return exchange(send, rank_ == root_rank ? recv : std::span<double>(),
+                    [&](std::size_t at) { return sum(at); });
+  }
+  finished allreduce(std::span<const double> send, std::span<double> recv) {
+    return exchange(send, recv, [&](std::size_t at) { return sum(at); });
+  }
+  finished allgather(std::span<const double> send, std::span<double> recv) {
+    const std::size_t block = send.size();
+    return exchange(send, recv,
+                    [&](std::size_t at) { return shared_.sent[at / block][at % block]; });
+  }
+  finished alltoall(std::span<const double> send, std::span<double> recv) {
+    const std::size_t block = send.size() / size();
+    return exchange(send, recv, [&](std::size_t at) {
+      return shared_.sent[at / block][rank_ * block + at % block];
+    });
+  }
+
+private:
+  double sum(std::size_t at) const {
+    double total = 0;
+    for (const auto& one : shared_.sent) total += one[at];
+    return total;
+  }
+
+  template <class Value>
+  finished exchange(std::span<const double> send, std::span<double> recv, Value value) {
+    shared_.sent[rank_] = send;
+    barrier();
+    std::vector<double> result(recv.size());
+    for (std::size_t at = 0; at < recv.size(); ++at) result[at] = value(at);
+    barrier();
+    if (wrong_ == fault::lost_call) return {};
+    for (std::size_t at = 0; at < recv.size(); ++at) recv[at] = result[at];
+    if (wrong_ == fault::wrong_element && !recv.empty()) recv.back() += 1;
+    if (wrong_ == fault::wrong_block && recv.size() > 1) std::swap(recv.front(), recv.back());
+    if (wrong_ == fault::spoiled_send) const_cast<double&>(send.back()) += 1;
+    return {};
+  }
+
+  meeting& shared_;
+  std::size_t rank_;
+  fault wrong_;
+};
+
+/// Whether all ranks found the results of `job` right.
+bool all_right(std::size_t ranks, const order& job, fault wrong) {
+  meeting shared(ranks);
+  std::vector<char> right(ranks, 0);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      threads.emplace_back([&, rank] {
+        plain_library library(shared, rank, wrong);
+        buffer_ring ring;
+        const outcome found = obey(library, ring, job);
+        right[rank] = found.verified && found.mean_us > 0;
+      });
+    }
+  }
+  return std::count(right.begin(), right.end(), 1) == static_cast<long>(ranks);
+}
+
+order job_for(operation what, std::size_t bytes) {
+  order job;
+  job.what = what;
+  job.bytes = bytes;
+  job.warmups = 1;
+  job.calls = 3;
+  job.checks = 2;
+  return job;
+}
+
+TEST_CASE("loop: right results are found right") {
+  for (const operation what : all_operations) {
+    for (const std::size_t ranks : {1, 2, 3, 5}) {
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{64}, std::size_t{5000 * 8}}) {
+        CAPTURE(name_of(what));
+        CAPTURE(ranks);
+        CAPTURE(bytes);
+        CHECK(all_right(ranks, job_for(what, bytes), fault::none));
+      }
+    }
+  }
+}
+
+TEST_CASE("loop: one wrong element anywhere is noticed") {
+  for (const operation what : all_operations) {
+    if (!has_sizes(what)) continue;
+    for (const fault wrong : {fault::wrong_element, fault::wrong_block, fault::spoiled_send}) {
+      CAPTURE(name_of(what));
+      CAPTURE(static_cast<int>(wrong));
+      CHECK_FALSE(all_right(3, job_for(what, 64), wrong));
+    }
+  }
+}
+
+TEST_CASE("loop: a call that did nothing is noticed") {
+  // The root of a bcast has its data already.
+  for (const operation what : all_operations) {
+    if (!has_sizes(what) || what == operation::bcast) continue;
+    CAPTURE(name_of(what));
+    CHECK_FALSE(all_right(3, job_for(what, 64), fault::lost_call));
+  }
+}
+
+TEST_CASE("pattern: depends on everything and is small enough to sum exactly") {
+  CHECK(pattern(0, 0, 0, 0) != pattern(1, 0, 0, 0));
+  CHECK(pattern(0, 1, 5, 0) != pattern(0, 2, 5, 0));
+  CHECK(pattern(0, 0, 1, 0) != pattern(0, 0, 2, 0));
+  CHECK(pattern(0, 0, 1, 1) != pattern(0, 0, 1, 2));
+  for (std::size_t at = 0; at < 1000; ++at) {
+    const double value = pattern(3, 4, at, 5);
+    CHECK(value >= 0);
+    CHECK(value < 1 << 20);
+    CHECK(value == static_cast<double>(static_cast<long>(value)));
+  }
+}
+
+TEST_CASE("buffers: slots are apart, aligned, rotate, and change from turn to turn") {
+  buffer_ring ring;
+  ring.arrange(shape_of(operation::allreduce, 100, 1, 4), 4);
+  const std::size_t count = ring.slots().size();
+  CHECK(count >= 2);
+  for (const slot& one : ring.slots()) {
+    CHECK(one.send.size() == 100);
+    CHECK(one.recv.size() == 100);
+    CHECK(one.send.data() + 100 <= one.recv.data());
+    CHECK(reinterpret_cast<std::uintptr_t>(one.send.data()) % 64 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(one.recv.data()) % 64 == 0);
+  }
+  const slot first = ring.next();
+  const double before = first.send[0];
+  CHECK(ring.next().send.data() != first.send.data());
+  for (std::size_t i = 2; i < count; ++i) ring.next();
+  CHECK(ring.next().send.data() == first.send.data());
+  CHECK(first.send[0] != before);
+}
+
+TEST_CASE("buffers: bounded memory, beyond the caches where messages are large") {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  CHECK(buffer_ring::slot_count(128, 8) == 64);
+  CHECK(buffer_ring::slot_count(2 * mebibyte, 2) * 2 * mebibyte == 64 * mebibyte);
+  CHECK(buffer_ring::slot_count(32 * mebibyte, 16) == 2);
+  CHECK(buffer_ring::slot_count(0, 2) == 1);
+  for (const std::size_t ranks : {1, 2, 8, 16, 256}) {
+    CHECK(ring_budget_bytes(ranks) <= 64 * mebibyte);
+    CHECK(ring_budget_bytes(ranks) >= 4 * mebibyte);
+  }
+}
+
+TEST_CASE("buffers: what each rank holds") {
+  CHECK(shape_of(operation::barrier, 0, 0, 4).send_words == 0);
+  CHECK(shape_of(operation::bcast, 8, 0, 4).stamps);
+  CHECK_FALSE(shape_of(operation::bcast, 8, 1, 4).stamps);
+  CHECK(shape_of(operation::allgather, 8, 1, 4).recv_words == 32);
+  CHECK(shape_of(operation::alltoall, 8, 1, 4).send_words == 32);
+}
+
+}  // namespace
+}  // namespace muster::bench

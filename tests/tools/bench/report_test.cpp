@@ -1,0 +1,197 @@
+#include "tools/bench/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/bench/plot.hpp"
+#include "tools/bench/progress.hpp"
+#include "tools/bench/svg.hpp"
+
+namespace muster::bench {
+namespace {
+
+measurement measured(library of, const point& at, double us) {
+  measurement one;
+  one.at = at;
+  one.of = of;
+  one.verified = true;
+  summarize(one, std::vector<sample>{{us * 0.9, 50, 0}, {us, 50, 0}, {us * 1.1, 50, 0}});
+  return one;
+}
+
+/// Muster twice as fast as the better peer at every point.
+std::vector<measurement> results(const std::vector<std::size_t>& ranks) {
+  std::vector<measurement> all;
+  for (const std::size_t count : ranks) {
+    for (const operation what : all_operations) {
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}}) {
+        const point at{what, count, has_sizes(what) ? bytes : 0};
+        if (!has_sizes(what) && bytes > 8) continue;
+        std::vector<measurement> here{measured(library::muster, at, 1),
+                                      measured(library::openmpi, at, 2),
+                                      measured(library::mpich, at, 3)};
+        compare(here);
+        all.insert(all.end(), here.begin(), here.end());
+      }
+    }
+  }
+  return all;
+}
+
+TEST_CASE("measurement: figures from samples") {
+  const measurement one = measured(library::openmpi, {operation::bcast, 4, 8}, 10);
+  CHECK(one.median_us == doctest::Approx(10));
+  CHECK(one.p10_us == doctest::Approx(9.2));
+  CHECK(one.p90_us == doctest::Approx(10.8));
+  CHECK(one.trip_ns == doctest::Approx(50));
+  CHECK(one.samples == 3);
+}
+
+TEST_CASE("measurement: the barrier of two ranks is told in trips of the same sample") {
+  measurement one;
+  one.at = {operation::barrier, 2, 0};
+  summarize(one, std::vector<sample>{{0.1, 50, 0}, {0.3, 50, 0}, {0.4, 200, 0}});
+  CHECK(*one.trips == doctest::Approx(2));
+  one.at.ranks = 4;
+  one.trips.reset();
+  summarize(one, std::vector<sample>{{0.1, 50, 0}});
+  CHECK_FALSE(one.trips.has_value());
+}
+
+TEST_CASE("measurement: the ratio is the better peer's median over ours, and ours alone has it") {
+  const auto all = results({2});
+  CHECK(*all[0].ratio == doctest::Approx(2));
+  CHECK_FALSE(all[1].ratio.has_value());
+  CHECK_FALSE(all[2].ratio.has_value());
+  CHECK(*mean_ratio(all, std::nullopt, std::nullopt) == doctest::Approx(2));
+  CHECK(*mean_ratio(all, operation::bcast, 2) == doctest::Approx(2));
+  CHECK_FALSE(mean_ratio(all, operation::bcast, 3).has_value());
+}
+
+TEST_CASE("measurement: no peer, no ratio") {
+  std::vector<measurement> alone{measured(library::muster, {operation::bcast, 4, 8}, 1)};
+  compare(alone);
+  CHECK_FALSE(alone[0].ratio.has_value());
+}
+
+TEST_CASE("measurement: a peer that failed is not compared with") {
+  std::vector<measurement> here{measured(library::muster, {operation::bcast, 4, 8}, 1),
+                                measurement{},
+                                measured(library::mpich, {operation::bcast, 4, 8}, 3)};
+  here[1].of = library::openmpi;
+  compare(here);
+  CHECK(*here[0].ratio == doctest::Approx(3));
+}
+
+TEST_CASE("json: an array of objects with the agreed fields") {
+  const auto all = results({2, 8});
+  const auto json = nlohmann::json::parse(to_json(all).dump());
+  REQUIRE(json.is_array());
+  REQUIRE(json.size() == all.size());
+  for (const auto& object : json) {
+    CHECK(object.at("collective").is_string());
+    CHECK(object.at("algorithm").is_string());
+    CHECK(object.at("library").is_string());
+    CHECK(object.at("ranks").is_number_unsigned());
+    CHECK(object.at("nodes") == 1);
+    CHECK(object.at("bytes").is_number_unsigned());
+    for (const char* figure : {"median_us", "p10_us", "p90_us"}) CHECK(object.at(figure) > 0);
+    CHECK(object.at("verified") == true);
+    CHECK(object.contains("ratio") == (object.at("library") == "muster"));
+  }
+}
+
+TEST_CASE("json: a library that failed is there, without figures, and says why") {
+  measurement failed;
+  failed.failure = "rank 3 died";
+  const auto object = to_json(failed);
+  CHECK(object.at("median_us").is_null());
+  CHECK(object.at("verified") == false);
+  CHECK(object.at("failure") == "rank 3 died");
+}
+
+TEST_CASE("table: a row a size, the ratio at each") {
+  const auto all = results({2});
+  const std::string table = point_table(all, operation::alltoall, 2, {});
+  CHECK(table.find("alltoall, 2 ranks") != std::string::npos);
+  CHECK(table.find("4 KiB") != std::string::npos);
+  CHECK(table.find("1.00 µs") != std::string::npos);
+  CHECK(table.find("2.00   50 ns") != std::string::npos);
+  CHECK(table.find('\033') == std::string::npos);
+  CHECK(point_table(all, operation::alltoall, 2, {.colours = true}).find("\033[32m") !=
+        std::string::npos);
+}
+
+TEST_CASE("table: wrong results and failures can't be overlooked") {
+  auto all = results({2});
+  all[1].verified = false;
+  CHECK(point_table(all, operation::barrier, 2, {}).find("Open MPI WRONG") != std::string::npos);
+  measurement failed;
+  failed.at = {operation::barrier, 2, 0};
+  CHECK(point_table(std::vector{failed}, operation::barrier, 2, {}).find("–") != std::string::npos);
+}
+
+TEST_CASE("table: means by collective, by rank count and over all") {
+  const std::string table = summary_table(results({2, 8}), {});
+  for (const char* word : {"barrier", "alltoall", "2 ranks", "8 ranks", "all", "2.00"}) {
+    CAPTURE(word);
+    CHECK(table.find(word) != std::string::npos);
+  }
+}
+
+TEST_CASE("plot: a self-contained SVG with a panel for everything") {
+  const surroundings about{"a & b <c>", "2026-11-20 17:00 UTC", {"Muster", "Open MPI 4.1.4"}};
+  for (const std::vector<std::size_t>& ranks : {std::vector<std::size_t>{8}, {2, 4, 8}}) {
+    const std::string svg = draw_plot("x.svg", results(ranks), about);
+    CHECK(svg.starts_with("<svg "));
+    CHECK(svg.ends_with("</svg>\n"));
+    CHECK(svg.find("a &amp; b &lt;c&gt;") != std::string::npos);
+    for (const operation what : all_operations) {
+      CAPTURE(name_of(what));
+      CHECK(svg.find(">" + std::string(name_of(what))) != std::string::npos);
+    }
+    CHECK(svg.find("nan") == std::string::npos);
+    CHECK(svg.find("inf") == std::string::npos);
+    CHECK(svg.find("href") == std::string::npos);
+  }
+}
+
+TEST_CASE("plot: HTML where the name says so") {
+  const std::string page = draw_plot("x.html", results({2}), {});
+  CHECK(page.starts_with("<!doctype html>"));
+  CHECK(page.find("<svg ") != std::string::npos);
+}
+
+TEST_CASE("plot: whatever was measured, even nothing, draws") {
+  CHECK(draw_plot("x.svg", {}, {}).find("Nothing measured") != std::string::npos);
+  const std::vector<measurement> one{measured(library::muster, {operation::barrier, 2, 0}, 1)};
+  CHECK(draw_plot("x.svg", one, {}).find("nan") == std::string::npos);
+  const std::vector<measurement> other{measured(library::mpich, {operation::bcast, 2, 8}, 1)};
+  CHECK(draw_plot("x.svg", other, {}).find("nan") == std::string::npos);
+}
+
+TEST_CASE("svg: axes") {
+  const log_axis axis(1, 100, 0, 200);
+  CHECK(axis.at(1) == doctest::Approx(0));
+  CHECK(axis.at(10) == doctest::Approx(100));
+  CHECK(decimal_ticks(axis) == std::vector<double>{1, 10, 100});
+  CHECK(decimal_ticks(log_axis(1.5, 30, 0, 1)) == std::vector<double>{2, 5, 10, 20});
+  CHECK(binary_ticks(log_axis(0.4, 9, 0, 1), 5) == std::vector<double>{0.5, 1, 2, 4, 8});
+  CHECK(binary_ticks(log_axis(0.4, 9, 0, 1), 4) == std::vector<double>{1, 4});
+}
+
+TEST_CASE("progress: bars and durations") {
+  CHECK(bar(0, 4) == "────");
+  CHECK(bar(0.5, 4) == "━━──");
+  CHECK(bar(0.4, 4) == "━╸──");
+  CHECK(bar(1, 4) == "━━━━");
+  CHECK(bar(7, 2) == "━━");
+  CHECK(first_letters("4.7 µs", 5) == "4.7 µ");
+  CHECK(first_letters("4.7", 5) == "4.7");
+  CHECK(readable_duration(std::chrono::seconds(7)) == "0:07");
+  CHECK(readable_duration(std::chrono::seconds(3723)) == "1:02:03");
+}
+
+}  // namespace
+}  // namespace muster::bench
