@@ -24,6 +24,11 @@ context::context(team& of, const arguments& call, const algorithm& chosen) noexc
       ticket_.length >= message_length::lengthy && received_in_node() > of.machine_.cache_bytes / 4;
 }
 
+context::~context() {
+  // Its coroutine was destroyed while it was suspended.
+  if (!ended_) abandon(error(errc::stopped, describe() + ": destroyed before it ended", rank()));
+}
+
 std::size_t context::received_in_node() const noexcept {
   const bool block_a_rank =
       call_.what == collective::allgather || call_.what == collective::alltoall;
@@ -77,13 +82,21 @@ std::byte* context::publication(std::size_t neighbour, std::size_t bytes) const 
 }
 
 void context::complete() noexcept {
+  ended_ = true;
   fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
 }
 
 void context::abandon(const error& why) noexcept {
+  ended_ = true;
   fabric().fail({.code = static_cast<errc>(why.code().value()),
                  .rank = why.rank(),
                  .text = "rank " + std::to_string(rank()) + ": " + why.text()});
+  fabric().settle();
+}
+
+void context::throw_breakage() const {
+  if (auto why = breakage()) std::rethrow_exception(why);
+  throw error(errc::stopped, describe() + ": the team is being broken by another rank");
 }
 
 std::string context::describe() const {
@@ -395,11 +408,23 @@ void track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
                       piece(neighbour, item, block));
       break;
     case wire::origin::kind::foreign:
-      me_.fabric().fetch(me_.rank_of(neighbour), from, block * cut_.block_bytes, whole);
+      fetch(neighbour, from, block * cut_.block_bytes, whole);
       break;
     default:
       me_.copy_result(whole, piece(neighbour, 0, block));
   }
+}
+
+void track::fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
+                  std::span<std::byte> to) {
+  const std::size_t rank = me_.rank_of(neighbour);
+  int refused = 0;
+  me_.read_neighbours([&] { refused = me_.fabric().fetch(rank, from, offset, to); });
+  if (refused == 0) return;
+  throw error(errc::resource,
+              me_.describe() + ": cannot copy from the memory of rank " + std::to_string(rank) +
+                  ": " + std::strerror(refused),
+              rank);
 }
 
 void track::take(std::size_t item) noexcept {

@@ -206,6 +206,8 @@ public:
 private:
   friend class arrivals;
   bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
+  void fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
+             std::span<std::byte> to);
   bool is_better_foreign(std::size_t bytes) const noexcept;
   std::byte* stage(std::size_t neighbour, std::size_t item) const noexcept;
 
@@ -220,6 +222,7 @@ private:
 class context {
 public:
   context(team& of, const arguments& call, const algorithm& chosen) noexcept;
+  ~context();
   context(const context&) = delete;
   context& operator=(const context&) = delete;
 
@@ -267,17 +270,19 @@ public:
   }
   /// The same into this rank's result; past the cache, where the results of the node's ranks would
   /// not stay in it anyway.
-  std::suspend_never copy_result(std::span<std::byte> to, const std::byte* from) noexcept {
-    if (results_exceed_cache_) {
-      stream_copy(to.data(), from, to.size());
-    } else {
-      std::memcpy(to.data(), from, to.size());
-    }
+  std::suspend_never copy_result(std::span<std::byte> to, const std::byte* from) {
+    read_neighbours([&] {
+      if (results_exceed_cache_) {
+        stream_copy(to.data(), from, to.size());
+      } else {
+        std::memcpy(to.data(), from, to.size());
+      }
+    });
     return {};
   }
   std::suspend_never combine(std::byte* to, std::span<const std::byte* const> from,
-                             std::size_t count) noexcept {
-    muster::combine(call_.op, call_.type, to, from, count);
+                             std::size_t count) {
+    read_neighbours([&] { muster::combine(call_.op, call_.type, to, from, count); });
     return {};
   }
 
@@ -306,6 +311,24 @@ private:
     return ((word ^ ticket_.word) >> 32) == 0;
   }
   void check_fingerprint(std::size_t neighbour);
+  /// Does work that reads neighbours' memory. They may have lent it, and whoever lends takes it
+  /// back when the operation fails: then the work is not begun, or does not count.
+  /// \throws error where the team is broken before or after.
+  template <class Work>
+  void read_neighbours(Work work) {
+    if (ticket_.length < message_length::lengthy) {  // nothing is lent
+      work();
+      return;
+    }
+    fabric().begin_reading();
+    const bool whole = !fabric().broken();
+    if (whole) work();
+    fabric().end_reading();
+    if (!whole || fabric().broken()) [[unlikely]] {
+      throw_breakage();
+    }
+  }
+  [[noreturn]] void throw_breakage() const;
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept;
   void write_record() noexcept;
@@ -323,6 +346,7 @@ private:
   std::size_t index_;
   std::uint64_t kind_;
   bool results_exceed_cache_;
+  bool ended_ = false;
   ticket ticket_;
 };
 

@@ -52,13 +52,21 @@ public:
   virtual origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept = 0;
   /// The address of a peer's lent memory here, or null for `origin::kind::foreign`.
   virtual const std::byte* borrow(const origin& from) const noexcept = 0;
-  /// Copies from `offset` bytes into a peer's `foreign` memory.
-  /// \throws error `errc::resource` where the system refuses.
-  virtual void fetch(std::size_t rank, const origin& from, std::size_t offset,
-                     std::span<std::byte> to) const = 0;
+  /// Copies from `offset` bytes into a peer's `foreign` memory. Returns 0, or the system's error
+  /// number where it refuses.
+  [[nodiscard]] virtual int fetch(std::size_t rank, const origin& from, std::size_t offset,
+                                  std::span<std::byte> to) const noexcept = 0;
 
   /// The stream from rank `from` to rank `to` in a lane.
   virtual ring& channel(std::size_t lane, std::size_t from, std::size_t to) noexcept = 0;
+
+  /// Around reads of memory that a neighbour may have lent: between the two, `settle` of whoever
+  /// broke the job waits. What was read counts only if the job is not `broken` afterwards.
+  virtual void begin_reading() noexcept = 0;
+  virtual void end_reading() noexcept = 0;
+  /// After `fail`: returns when no rank can still be reading what this one has lent, wherever such
+  /// a read would be of memory that its owner may now free.
+  virtual void settle() noexcept = 0;
 
   /// Memory that every rank of the node can read where it is, for `shared_buffer`; aligned to a
   /// page. \throws error `errc::resource` when the node's arena of this rank is used up.

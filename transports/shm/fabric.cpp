@@ -1,12 +1,10 @@
 #include "transports/shm/fabric.hpp"
 
+#include <sched.h>
 #include <sys/uio.h>
 
 #include <cerrno>
-#include <cstring>
-#include <string>
 
-#include "engine/error.hpp"
 #include "transports/shm/fence.hpp"
 
 namespace muster::shm {
@@ -26,16 +24,53 @@ fabric::fabric(const job& of, std::size_t rank)
 void fabric::announce(wire::counter& word, std::uint64_t value) noexcept {
   word.store(value, std::memory_order_release);
   // A sleeper sets `watched`, then looks at the word; here it is the other way round. One of the
-  // two must see the other, which takes a full fence on both sides, or the sleeper's asymmetric one
-  // on both sides' behalf; then only the compiler must keep the order here.
+  // two must see the other.
+  frequent_fence();
+  // relaxed: ordered by the fence.
+  if (mine_.watched.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    wake_watchers();
+  }
+}
+
+// Two sides that each store, then load what the other stores, both need a full fence, unless the
+// rarer side makes all others pass one: then only the compiler must keep the order on the other.
+void fabric::frequent_fence() const noexcept {
   if (asymmetric_fence_) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } else {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
-  // relaxed: ordered by the fence.
-  if (mine_.watched.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    wake_watchers();
+}
+
+void fabric::rare_fence() const noexcept {
+  if (asymmetric_fence_) {
+    asymmetric_fence();
+  } else {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+}
+
+void fabric::begin_reading() noexcept {
+  mine_.reading.store(1, std::memory_order_relaxed);
+  frequent_fence();  // then the caller looks whether the job is broken
+}
+
+void fabric::end_reading() noexcept {
+  // release: what was read was read before.
+  mine_.reading.store(0, std::memory_order_release);
+  // The reads come before the caller's next look, like those of a sequence lock.
+  std::atomic_thread_fence(std::memory_order_acquire);
+}
+
+void fabric::settle() noexcept {
+  // What another process reads stays mapped there, and does not count once the job is broken.
+  if (!job_.one_process()) return;
+  rare_fence();
+  for (std::size_t rank = 0; rank < job_.size(); ++rank) {
+    // A copy's or a combination's time; acquire: pairs with `end_reading`.
+    while (rank != rank_ && job_.line(rank).reading.load(std::memory_order_acquire) != 0) {
+      ::sched_yield();
+    }
   }
 }
 
@@ -56,11 +91,7 @@ void fabric::arm() noexcept {
     // for every sleeper whose watch is taken at once.
     if (rank != rank_) job_.line(rank).watched.fetch_or(1, std::memory_order_release);
   }
-  if (asymmetric_fence_) {
-    asymmetric_fence();
-  } else {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  }
+  rare_fence();
 }
 
 void fabric::disarm() noexcept { mine_.parked.store(0, std::memory_order_relaxed); }
@@ -87,21 +118,19 @@ const std::byte* fabric::borrow(const wire::origin& from) const noexcept {
   }
 }
 
-void fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
-                   std::span<std::byte> to) const {
+int fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
+                  std::span<std::byte> to) const noexcept {
+  // acquire: pairs with `job::join`.
   const auto process = job_.line(rank).process.load(std::memory_order_acquire);
   for (std::size_t done = 0; done < to.size();) {
     const iovec local{to.data() + done, to.size() - done};
     const iovec remote{reinterpret_cast<void*>(from.address + offset + done), to.size() - done};
     const ssize_t got = ::process_vm_readv(process, &local, 1, &remote, 1, 0);
-    if (got <= 0) {
-      throw error(errc::resource,
-                  "cannot copy from the memory of rank " + std::to_string(rank) + ": " +
-                      (got == 0 ? "nothing was read" : std::strerror(errno)),
-                  rank);
-    }
+    if (got < 0) return errno;
+    if (got == 0) return EFAULT;
     done += static_cast<std::size_t>(got);
   }
+  return 0;
 }
 
 wire::ring& fabric::channel(std::size_t lane, std::size_t from, std::size_t to) noexcept {

@@ -22,9 +22,12 @@ public:
   void announce(wire::counter& word, std::uint64_t value) noexcept override;
   wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept override;
   const std::byte* borrow(const wire::origin& from) const noexcept override;
-  void fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
-             std::span<std::byte> to) const override;
+  int fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
+            std::span<std::byte> to) const noexcept override;
   wire::ring& channel(std::size_t lane, std::size_t from, std::size_t to) noexcept override;
+  void begin_reading() noexcept override;
+  void end_reading() noexcept override;
+  void settle() noexcept override;
   std::span<std::byte> allocate(std::size_t bytes) override { return arena_.allocate(bytes); }
   void deallocate(std::span<std::byte> memory) noexcept override { arena_.deallocate(memory); }
   wire::liveness state(std::size_t rank) const noexcept override;
@@ -36,6 +39,8 @@ public:
 
 private:
   void wake_watchers() noexcept;
+  void rare_fence() const noexcept;
+  void frequent_fence() const noexcept;
 
   const job& job_;
   std::size_t rank_;
