@@ -310,7 +310,7 @@ bool arrivals::ready() noexcept {
   return false;
 }
 
-std::optional<std::size_t> arrivals::await_resume() {
+std::optional<std::size_t> arrivals::take_arrival() {
   rethrow_interruption();
   if (left_ == 0) return std::nullopt;
   me_.check_fingerprint(cursor_);

@@ -119,15 +119,26 @@ public:
   /// Arrivals of item `item` of a track; lenders, whose items all come at once, only for item 0.
   arrivals(context& me, track& on, std::size_t item) noexcept;
 
-  arrivals& next() noexcept { return *this; }
+  /// An awaiter of its own: g++ 12 copies one that is an lvalue.
+  struct next_arrival {
+    arrivals& among;
+    bool await_ready() const noexcept {
+      return among.left_ == 0 || among.ready() || among.look_again();
+    }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      among.await_suspend(self);
+    }
+    std::optional<std::size_t> await_resume() const { return among.take_arrival(); }
+  };
+  next_arrival next() noexcept { return {*this}; }
 
   bool ready() noexcept override;
-  bool await_ready() noexcept { return left_ == 0 || ready() || look_again(); }
-  std::optional<std::size_t> await_resume();
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
   bool is_here(std::size_t neighbour) const noexcept;
+  std::optional<std::size_t> take_arrival();
 
   track* track_ = nullptr;
   std::size_t item_ = 0;

@@ -196,8 +196,14 @@ bool engine::resume_interrupted(bool thorough) {
 
 void engine::relax(idle_time& idle) {
   constexpr unsigned looks_between_checks = 256;
+  // A spin in vain says that the peers are not running, perhaps because they share this core: it is
+  // tried again only after a while.
+  constexpr unsigned waits_without_spin = 16;
   ++idle.looks;
-  if (idle.looks <= waiting_.spins) {
+  if (spins_skipped_ == 0 && waiting_.spins != 0 && idle.looks > waiting_.spins) {
+    spins_skipped_ = waits_without_spin;
+  }
+  if (spins_skipped_ == 0 && idle.looks <= waiting_.spins) {
     spin_pause();
     if (idle.looks % looks_between_checks == 0 && resume_interrupted(false)) idle = {};
     return;

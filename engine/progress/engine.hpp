@@ -93,6 +93,7 @@ public:
     idle_time idle;
     while (!done()) {
       if (poll()) {
+        if (spins_skipped_ != 0) --spins_skipped_;
         idle = {};
       } else {
         relax(idle);
@@ -130,7 +131,9 @@ public:
 
   /// For waits that would rather look again than suspend: how often, and whether other coroutines
   /// are waiting too, which that would hold up.
-  unsigned looks_before_suspending() const noexcept { return waiting_.looks_before_suspending; }
+  unsigned looks_before_suspending() const noexcept {
+    return spins_skipped_ != 0 ? 0 : waiting_.looks_before_suspending;
+  }
   bool nothing_else_waits() const noexcept { return first_ == nullptr; }
 
   /// Operations started with `start` that have not ended; the engine outlives them.
@@ -172,6 +175,7 @@ private:
   std::size_t linked_ = 0;
   bool asleep_ = false;
   unsigned busy_polls_ = 0;
+  unsigned spins_skipped_ = 0;  // waits to come that yield at once
   clock_time last_thorough_{0};
   std::atomic<posted*> posted_{nullptr};
   std::vector<wakeup_source*> sources_;
