@@ -1,0 +1,110 @@
+// What the waits of collectives look at, and when they are in vain.
+
+#include "engine/collective/context.hpp"
+
+#include <utility>
+
+namespace muster {
+
+muster::engine& collective_wait::engine_of(context& me) noexcept { return me.team_.engine(); }
+
+bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
+  if (interrupted_by_scope(now, [this] { return me_.describe() + ": "; }, me_.rank())) return true;
+  if (me_.fabric().broken()) {
+    if (auto why = me_.breakage()) {
+      interrupt(std::move(why));
+      return true;
+    }
+  }
+  if (!thorough) return false;
+  for (std::size_t rank = 0; rank < me_.size(); ++rank) {
+    if (rank == me_.rank() || !awaits(rank)) continue;
+    auto why = me_.lost(rank);
+    // It may have done its part just before it left.
+    if (why == nullptr || ready()) continue;
+    interrupt(std::move(why));
+    return true;
+  }
+  return false;
+}
+
+bool collective_wait::look_again() noexcept {
+  muster::engine& engine = engine_of(me_);
+  if (!engine.nothing_else_waits()) return false;
+  // The first looks are close together: a peer on its own core is a cache-line trip away.
+  constexpr unsigned close_looks = 16;
+  for (unsigned i = 0; i < engine.looks_before_suspending(); ++i) {
+    if (i >= close_looks) spin_pause();
+    if (ready()) return true;
+  }
+  return false;
+}
+
+bool context::turn_wait::awaits(std::size_t rank) const noexcept {
+  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
+  return me_.team_.known_complete_[me_.shape().index_of(rank)] < me_.ticket_.after;
+}
+
+bool read_wait::ready() noexcept { return me_.has_arrived(neighbour_); }
+
+std::span<const std::byte> read_wait::await_resume() {
+  rethrow_interruption();
+  me_.check_fingerprint(neighbour_);
+  return me_.published(neighbour_, bytes_);
+}
+
+bool read_wait::awaits(std::size_t rank) const noexcept { return rank == me_.rank_of(neighbour_); }
+
+arrivals::arrivals(context& me) noexcept : collective_wait(me) {
+  const std::size_t count = me.node().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i != me.node_index()) pending_.insert(i);
+  }
+  left_ = count - 1;
+  cursor_ = me.node_index();
+}
+
+arrivals::arrivals(context& me, track& on, std::size_t item) noexcept : arrivals(me) {
+  track_ = &on;
+  item_ = item;
+  if (item == 0) return;
+  for (std::size_t i = 0; i < me.node().size(); ++i) {
+    if (!pending_.contains(i) || on.items_of(i) > item) continue;
+    pending_.erase(i);
+    --left_;
+  }
+}
+
+bool arrivals::is_here(std::size_t neighbour) const noexcept {
+  return track_ != nullptr ? track_->is_here(neighbour, item_) : me_.has_arrived(neighbour);
+}
+
+bool arrivals::ready() noexcept {
+  const std::size_t count = me_.node().size();
+  std::size_t i = cursor_;
+  do {
+    i = i + 1 == count ? 0 : i + 1;
+    if (pending_.contains(i) && is_here(i)) {
+      cursor_ = i;
+      return true;
+    }
+  } while (i != cursor_);
+  return false;
+}
+
+std::optional<std::size_t> arrivals::take_arrival() {
+  rethrow_interruption();
+  if (left_ == 0) return std::nullopt;
+  me_.check_fingerprint(cursor_);
+  pending_.erase(cursor_);
+  --left_;
+  return cursor_;
+}
+
+bool arrivals::awaits(std::size_t rank) const noexcept {
+  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
+  const std::size_t i = me_.shape().index_of(rank);
+  return pending_.contains(i) && !is_here(i);
+}
+
+}  // namespace muster
