@@ -1,0 +1,106 @@
+// Every row of the catalog, chosen by hand wherever it says that it suits.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "algos/catalog.hpp"
+#include "tests/conformance/sweep.hpp"
+#include "tests/harness/build.hpp"
+#include "tests/harness/findings.hpp"
+#include "tests/harness/random.hpp"
+#include "tests/harness/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+arguments without_buffers(const spec& call) {
+  arguments result;
+  result.what = call.what;
+  result.type = call.type;
+  result.op = call.op;
+  result.root = call.root;
+  result.count = call.count;
+  return result;
+}
+
+/// The calls of a row that it says it can run, many sizes and both forms.
+std::vector<spec> calls_for(const algorithm& row, const team& of) {
+  std::vector<spec> all;
+  for (const std::size_t count : {0, 1, 3, 48, 500, 8192, 40000}) {
+    append_every_collective(all, of.size(), count, datatype::byte, datatype::float32, sum);
+  }
+  std::erase_if(all, [&](const spec& call) {
+    return call.what != row.what || !row.suits(of.shape(), of.machine(), without_buffers(call));
+  });
+  give_seeds(all, derive(run_seed(), static_cast<std::size_t>(row.what)));
+  return all;
+}
+
+void run_row(const algorithm& row, team& of, findings& found) {
+  const std::vector<spec> calls = calls_for(row, of);
+  if (calls.empty()) return;
+  of.choose(row.what, row.id);
+  make_calls(of, calls, {.in_flight = 3, .unpunctual = true, .seed = run_seed()}, found);
+}
+
+std::string run_row(const algorithm& row, const world_case& world) {
+  const std::string what =
+      std::string(name(row.what)) + " " + std::string(row.id) + ", " + describe(world);
+  const watchdog alive(what);
+  findings found;
+  try {
+    run_threads(world.ranks, [&](team& of) { run_row(row, of, found); }, options_for(world));
+  } catch (const std::exception& why) {
+    found.add(std::string("exception: ") + why.what());
+  }
+  const std::string wrong = found.take();
+  return wrong.empty() ? wrong : what + "; " + how_to_replay() + "\n" + wrong;
+}
+
+TEST_CASE("every algorithm wherever it suits") {
+  constexpr std::size_t ranks[] = {1, 2, 3, 5, 8, 9};
+  constexpr std::size_t fewer[] = {1, 2, 3, 5};
+  const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
+  for (const world_case& world : worlds(counts)) {
+    for (const algorithm& row : algos::catalog()) {
+      const std::string wrong = run_row(row, world);
+      CHECK_MESSAGE(wrong.empty(), wrong);
+    }
+  }
+}
+
+std::size_t suiting_somewhere(const algorithm& row) {
+  std::size_t calls = 0;
+  for (const layout nodes : {layout::one_node, layout::uneven}) {
+    run_threads(
+        4,
+        [&](team& of) {
+          if (of.rank() == 0) calls += calls_for(row, of).size();
+        },
+        options_for({4, nodes, movement::staged}));
+  }
+  return calls;
+}
+
+TEST_CASE("no algorithm is left out by the sizes and worlds above") {
+  for (const algorithm& row : algos::catalog()) {
+    CHECK_MESSAGE(suiting_somewhere(row) > 0, name(row.what), " ", row.id);
+  }
+}
+
+TEST_CASE("every algorithm has an id of its own within its collective, and says what it is") {
+  const catalog rows = algos::catalog();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK_FALSE(rows[i].id.empty());
+    CHECK_FALSE(rows[i].summary.empty());
+    CHECK_FALSE(rows[i].source.empty());
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool same = rows[i].what == rows[j].what && rows[i].id == rows[j].id;
+      CHECK_MESSAGE(!same, name(rows[i].what), " ", rows[i].id);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing

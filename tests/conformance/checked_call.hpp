@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/conformance/contents.hpp"
+
+namespace muster::testing {
+
+/// Where a call's buffers lie.
+enum class memory {
+  own,     ///< the rank's own
+  shared,  ///< `shared_buffer`s
+  mixed,   ///< send shared, receive own
+};
+
+/// Bytes between guards that show whether anything around them was touched.
+class guarded_bytes {
+public:
+  /// \param shift bytes by which the contents lie off the alignment of the memory
+  guarded_bytes(team& of, std::size_t bytes, bool shared, std::size_t shift);
+
+  std::span<std::byte> inside() noexcept {
+    return {whole().data() + guard + shift_, whole().size() - 2 * guard - shift_};
+  }
+  bool guards_intact() noexcept;
+
+private:
+  static constexpr std::size_t guard = 128;
+  std::span<std::byte> whole() noexcept;
+
+  std::size_t shift_;
+  std::vector<std::byte> own_;
+  std::optional<shared_buffer<std::byte>> shared_;
+};
+
+/// One rank's part of a call: its buffers, filled, and whether they are as they should be
+/// afterwards. Stays where it is while the call runs.
+class checked_call {
+public:
+  checked_call(team& of, const spec& call, memory where, std::size_t shift);
+  checked_call(const checked_call&) = delete;
+  checked_call& operator=(const checked_call&) = delete;
+
+  task<> perform() { return muster::perform(team_, arguments_); }
+  /// What is wrong, or nothing.
+  std::string verdict();
+  std::span<const std::byte> received() noexcept { return receive_.inside(); }
+
+private:
+  std::size_t receive_bytes() const noexcept;
+  std::size_t send_bytes() const noexcept;
+  void fill_buffers();
+  void make_arguments();
+
+  team& team_;
+  spec call_;
+  guarded_bytes send_;
+  guarded_bytes receive_;
+  std::vector<std::byte> before_;  // of the receive buffer
+  arguments arguments_;
+};
+
+}  // namespace muster::testing

@@ -1,0 +1,58 @@
+// Every collective x ranks x nodes x ways of moving data x sizes x roots x in place.
+
+#include <doctest/doctest.h>
+
+#include "tests/conformance/sweep.hpp"
+#include "tests/harness/build.hpp"
+#include "tests/harness/random.hpp"
+
+namespace muster::testing {
+namespace {
+
+std::vector<spec> all_calls(std::size_t ranks, std::span<const std::size_t> counts) {
+  std::vector<spec> calls;
+  for (const std::size_t count : counts) {
+    append_every_collective(calls, ranks, count, datatype::byte, datatype::int32, sum);
+  }
+  give_seeds(calls, run_seed());
+  return calls;
+}
+
+void check_all(std::span<const world_case> each, std::span<const std::size_t> counts) {
+  for (const world_case& world : each) {
+    const std::string wrong = run_world(world, all_calls(world.ranks, counts), {});
+    CHECK_MESSAGE(wrong.empty(), wrong);
+  }
+}
+
+TEST_CASE("short messages") {
+  constexpr std::size_t counts[] = {0, 1, 7, 8, 64};
+  constexpr movement any[] = {movement::staged};  // they all go through the arrivals
+  check_all(worlds(rank_counts(), layouts, any), counts);
+}
+
+TEST_CASE("middling messages") {
+  constexpr std::size_t counts[] = {4095};
+  check_all(worlds(rank_counts()), counts);
+}
+
+std::span<const std::size_t> few_rank_counts() {
+  static constexpr std::size_t plain[] = {2, 3, 5, 8};
+  static constexpr std::size_t sanitizers[] = {3};
+  if (sanitized) return sanitizers;
+  return plain;
+}
+
+TEST_CASE("long messages") {
+  constexpr std::size_t counts[] = {65536};
+  check_all(worlds(sanitized ? few_rank_counts() : rank_counts()), counts);
+}
+
+TEST_CASE("very long messages") {
+  constexpr std::size_t counts[] = {(std::size_t{1} << 20) + 3};
+  constexpr layout nodes[] = {layout::one_node, layout::uneven};
+  check_all(worlds(few_rank_counts(), nodes), counts);
+}
+
+}  // namespace
+}  // namespace muster::testing

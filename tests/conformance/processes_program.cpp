@@ -1,0 +1,78 @@
+// One rank of a job of processes: a reduced sweep, and a line and a failing exit status where
+// anything is wrong. Started by `muster run`.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/conformance/sweep.hpp"
+#include "tests/harness/findings.hpp"
+#include "tests/harness/random.hpp"
+
+namespace muster::testing {
+namespace {
+
+// All ranks must make the same calls, so a seed comes from rank 0.
+std::uint64_t agreed_seed(team& of) {
+  std::uint64_t seed[1] = {run_seed()};
+  start(bcast(of, seed, 0)).wait();
+  return seed[0];
+}
+
+std::vector<spec> sweep_calls(std::size_t ranks, std::uint64_t seed) {
+  std::vector<spec> calls;
+  for (const std::size_t count : {0, 1, 7, 8, 64, 4095, 65536}) {
+    append_every_collective(calls, ranks, count, datatype::byte, datatype::float64, sum);
+  }
+  give_seeds(calls, seed);
+  return calls;
+}
+
+std::vector<spec> very_long_calls(std::size_t ranks, std::uint64_t seed) {
+  constexpr std::size_t count = (std::size_t{1} << 20) + 3;
+  std::vector<spec> calls;
+  append_every_collective(calls, ranks, count, datatype::byte, datatype::uint8, max);
+  give_seeds(calls, seed + 1);
+  return calls;
+}
+
+std::vector<spec> random_calls(std::size_t ranks, std::uint64_t seed) {
+  std::vector<spec> calls;
+  for (std::size_t i = 0; i < 300; ++i) calls.push_back(random_call(derive(seed, i), ranks, 3000));
+  return calls;
+}
+
+void run_all(team& of, std::uint64_t seed, findings& found) {
+  make_calls(of, sweep_calls(of.size(), seed), {}, found);
+  conduct how{.in_flight = 20, .unpunctual = true, .seed = seed};
+  make_calls(of, random_calls(of.size(), seed), how, found);
+  how.buffers = memory::mixed;
+  make_calls(of, random_calls(of.size(), seed + 1), how, found);
+  if (of.size() <= 4) make_calls(of, very_long_calls(of.size(), seed), {}, found);
+}
+
+int run() {
+  world here;
+  const std::uint64_t seed = agreed_seed(here.team());
+  findings found;
+  run_all(here.team(), seed, found);
+  const std::string wrong = found.take();
+  if (wrong.empty()) return 0;
+  std::fprintf(stderr, "replay with MUSTER_TEST_SEED=%llu\n%s",
+               static_cast<unsigned long long>(seed), wrong.c_str());
+  return 1;
+}
+
+}  // namespace
+}  // namespace muster::testing
+
+int main() {
+  try {
+    return muster::testing::run();
+  } catch (const std::exception& why) {
+    std::fprintf(stderr, "%s\n", why.what());
+    return 2;
+  }
+}

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/conformance/checked_call.hpp"
+#include "tests/conformance/contents.hpp"
+#include "tests/harness/findings.hpp"
+
+namespace muster::testing {
+
+// ---- what ranks there are
+
+/// How made-up nodes share out the ranks.
+enum class layout { one_node, even, uneven, scattered, node_each };
+inline constexpr layout layouts[] = {layout::one_node, layout::even, layout::uneven,
+                                     layout::scattered, layout::node_each};
+std::string_view name(layout nodes);
+std::vector<std::size_t> node_of(layout nodes, std::size_t ranks);
+
+/// How long messages move between ranks of a node.
+enum class movement { lent, staged, foreign };
+inline constexpr movement movements[] = {movement::lent, movement::staged, movement::foreign};
+std::string_view name(movement data);
+
+/// A team to be made of threads.
+struct world_case {
+  std::size_t ranks = 1;
+  layout nodes = layout::one_node;
+  movement data = movement::lent;
+};
+std::string describe(const world_case& world);
+thread_options options_for(const world_case& world);
+
+/// 1 … 9, 16 and 17, or fewer under sanitizers.
+std::span<const std::size_t> rank_counts();
+/// Every world of these ranks, none twice: small ones leave nothing to share out.
+std::vector<world_case> worlds(std::span<const std::size_t> ranks,
+                               std::span<const layout> nodes = layouts,
+                               std::span<const movement> data = movements);
+
+// ---- what they call
+
+/// Every collective with `count` elements: with and without in place, with every root or, for long
+/// ones, the first, the last and one between.
+void append_every_collective(std::vector<spec>& calls, std::size_t ranks, std::size_t count,
+                             datatype moved, datatype reduced, reduction op);
+/// One of them at random.
+spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_count);
+/// Gives each call contents of its own.
+void give_seeds(std::vector<spec>& calls, std::uint64_t seed);
+
+// ---- how they call it
+
+struct conduct {
+  /// Operations in flight at once.
+  std::size_t in_flight = 1;
+  /// Whether ranks come late, at random, and wait for what is in flight in random order.
+  bool unpunctual = false;
+  /// Whether what is in flight is awaited by one `when_all` instead of through futures.
+  bool together = false;
+  memory buffers = memory::own;
+  std::uint64_t seed = 0;
+};
+
+/// One rank's part of all calls, checked.
+void make_calls(team& of, std::span<const spec> calls, const conduct& how, findings& found);
+
+/// All ranks of a world of threads make the calls. What went wrong, or nothing.
+std::string run_world(const world_case& world, std::span<const spec> calls, const conduct& how);
+
+}  // namespace muster::testing

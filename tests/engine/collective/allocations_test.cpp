@@ -1,0 +1,150 @@
+// Short operations allocate nothing once warm: counted in the global operator new.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/watchdog.hpp"
+
+namespace {
+
+// By thread, so that a rank counts only its own.
+constinit thread_local std::size_t allocations = 0;
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new[](std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace muster::testing {
+namespace {
+
+/// The buffers of every collective.
+struct buffers {
+  explicit buffers(std::size_t ranks, std::size_t count)
+      : one(count), other(count), blocks(count * ranks), more_blocks(count * ranks) {}
+  std::vector<double> one;
+  std::vector<double> other;
+  std::vector<double> blocks;
+  std::vector<double> more_blocks;
+};
+
+task<> call(team& of, collective what, buffers& memory) {
+  switch (what) {
+    case collective::barrier:
+      co_await barrier(of);
+      break;
+    case collective::bcast:
+      co_await bcast(of, memory.one, of.size() - 1);
+      break;
+    case collective::reduce:
+      co_await reduce(of, memory.one, memory.other, sum, 0);
+      break;
+    case collective::allreduce:
+      co_await allreduce(of, memory.one, memory.other, max);
+      break;
+    case collective::allgather:
+      co_await allgather(of, memory.one, memory.blocks);
+      break;
+    case collective::alltoall:
+      co_await alltoall(of, memory.blocks, memory.more_blocks);
+      break;
+  }
+}
+
+/// What `times` calls allocate on this rank.
+task<std::size_t> allocations_of(team& of, collective what, buffers& memory, int times) {
+  const std::size_t before = allocations;
+  for (int i = 0; i < times; ++i) co_await call(of, what, memory);
+  co_return allocations - before;
+}
+
+void check_no_allocations(std::size_t ranks, std::size_t count, const thread_options& options) {
+  const watchdog alive("allocations");
+  std::vector<std::array<std::size_t, collectives>> counted(ranks);
+  run_threads(
+      ranks,
+      [&](team& of) {
+        buffers memory(ranks, count);
+        for (std::size_t i = 0; i < collectives; ++i) {
+          const auto what = static_cast<collective>(i);
+          start(allocations_of(of, what, memory, 100)).wait();
+          counted[of.rank()][i] = start(allocations_of(of, what, memory, 500)).wait();
+        }
+      },
+      options);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    for (std::size_t i = 0; i < collectives; ++i) {
+      INFO(name(static_cast<collective>(i)), ", rank ", rank, " of ", ranks, ", ", count,
+           " elements");
+      CHECK(counted[rank][i] == 0);
+    }
+  }
+}
+
+TEST_CASE("the counter counts") {
+  const std::size_t before = allocations;
+  // A plain call: a new-expression may be left out by the compiler.
+  void* something = ::operator new(3);
+  CHECK(allocations == before + 1);
+  ::operator delete(something);
+}
+
+TEST_CASE("awaited operations on one node") {
+  for (const std::size_t ranks : {1, 2, 4, 9}) {
+    for (const std::size_t count : {0, 1, 6, 64}) check_no_allocations(ranks, count, {});
+  }
+}
+
+TEST_CASE("awaited operations over several nodes") {
+  check_no_allocations(2, 8, {.node_of = {0, 1}});
+  check_no_allocations(5, 8, {.node_of = {0, 0, 1, 2, 2}});
+}
+
+void start_two_and_wait(team& of, std::span<double> value) {
+  future<> first = start(allreduce(of, value, sum));
+  future<> second = start(barrier(of));
+  second.wait();
+  first.wait();
+}
+
+TEST_CASE("operations that are started and waited for") {
+  const watchdog alive("allocations of started operations");
+  run_threads(2, [](team& of) {
+    std::array<double, 4> value{};
+    for (int i = 0; i < 100; ++i) start_two_and_wait(of, value);
+    const std::size_t before = allocations;
+    for (int i = 0; i < 500; ++i) start_two_and_wait(of, value);
+    CHECK(allocations - before == 0);
+  });
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,206 @@
+// Ranks that are late for good, stop, die or leave: the others learn who and why.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/failure.hpp"
+#include "tests/harness/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+bool says(const error& why, std::string_view part) {
+  return std::string_view(why.what()).find(part) != std::string_view::npos;
+}
+
+const std::vector<thread_options>& all_shapes() {
+  static const std::vector<thread_options> shapes = {
+      {},
+      {.share_address_space = false},
+      {.node_of = {0, 0, 1}},
+      {.node_of = {0, 1, 2}},
+  };
+  return shapes;
+}
+
+/// A large allreduce that needs every rank.
+task<> work(team& of) {
+  std::vector<double> values(30000, 1.0);
+  co_await allreduce(of, values, sum);
+}
+
+TEST_CASE("a deadline for an operation whose peer does not come: the others get an error too") {
+  for (const thread_options& shape : all_shapes()) {
+    const watchdog alive("deadline");
+    std::array<std::optional<error>, 3> ended;
+    std::atomic<bool> over = false;
+    run_threads(
+        3,
+        [&](team& of) {
+          if (of.rank() == 2) {
+            while (!over) std::this_thread::sleep_for(1ms);
+          } else if (of.rank() == 0) {
+            ended[0] = failure_of([&] { start(of.engine(), with_timeout(50ms, work(of))).wait(); });
+          } else {
+            ended[1] = failure_of([&] { start(work(of)).wait(); });
+          }
+          if (of.rank() == 1) over = true;
+          if (of.rank() == 2) ended[2] = failure_of([&] { start(work(of)).wait(); });
+        },
+        shape);
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      INFO("rank ", rank);
+      REQUIRE(ended[rank]);
+      INFO(std::string(ended[rank]->what()));
+      CHECK(ended[rank]->code() == errc::deadline_exceeded);
+    }
+    CHECK(says(*ended[1], "rank 0"));
+    CHECK(says(*ended[2], "rank 0"));
+  }
+}
+
+TEST_CASE("a stop of an operation whose peer does not come") {
+  for (const thread_options& shape : all_shapes()) {
+    const watchdog alive("stop");
+    std::array<std::optional<error>, 3> ended;
+    std::stop_source source;
+    run_threads(
+        3,
+        [&](team& of) {
+          if (of.rank() == 2) {
+            std::this_thread::sleep_for(30ms);
+            source.request_stop();
+            std::this_thread::sleep_for(30ms);
+            ended[2] = failure_of([&] { start(barrier(of)).wait(); });
+          } else if (of.rank() == 1) {
+            ended[1] = failure_of([&] { start(barrier(of)).wait(); });
+          } else {
+            auto limited = with_stop(source.get_token(), barrier(of));
+            ended[0] = failure_of([&] { start(of.engine(), std::move(limited)).wait(); });
+          }
+        },
+        shape);
+    for (const auto& why : ended) {
+      REQUIRE(why);
+      CHECK(why->code() == errc::stopped);
+    }
+  }
+}
+
+TEST_CASE("a rank that ends with an exception: the others are told its name and reason") {
+  for (const thread_options& shape : all_shapes()) {
+    for (const std::size_t victim : {0, 1, 2}) {
+      const watchdog alive("exception");
+      std::array<std::optional<error>, 3> ended;
+      std::array<clock::time_point, 3> when;
+      const auto body = [&](team& of) {
+        start(barrier(of)).wait();
+        if (of.rank() == victim) {
+          future<> begun = start(work(of));
+          std::this_thread::sleep_for(20ms);
+          when[victim] = clock::now();
+          throw std::runtime_error("it was the disk");
+        }
+        ended[of.rank()] = failure_of([&] {
+          for (int i = 0; i < 1000; ++i) start(work(of)).wait();
+        });
+        when[of.rank()] = clock::now();
+      };
+      CHECK_THROWS_WITH_AS(run_threads(3, body, shape), "it was the disk", std::runtime_error);
+      for (std::size_t rank = 0; rank < 3; ++rank) {
+        if (rank == victim) continue;
+        INFO("rank ", rank, ", victim ", victim);
+        REQUIRE(ended[rank]);
+        INFO(std::string(ended[rank]->what()));
+        CHECK(ended[rank]->code() == errc::rank_died);
+        CHECK(ended[rank]->rank() == victim);
+        CHECK(says(*ended[rank], "rank " + std::to_string(victim)));
+        CHECK(says(*ended[rank], "it was the disk"));
+        CHECK(when[rank] - when[victim] < 1s);
+      }
+    }
+  }
+}
+
+TEST_CASE("a rank that leaves while others wait for it") {
+  for (const thread_options& shape : all_shapes()) {
+    for (const std::size_t leaver : {0, 1, 2}) {
+      const watchdog alive("leaving");
+      std::array<std::optional<error>, 3> ended;
+      run_threads(
+          3,
+          [&](team& of) {
+            start(barrier(of)).wait();
+            if (of.rank() == leaver) return;
+            ended[of.rank()] = failure_of([&] { start(work(of)).wait(); });
+          },
+          shape);
+      for (std::size_t rank = 0; rank < 3; ++rank) {
+        if (rank == leaver) continue;
+        INFO("rank ", rank, ", leaver ", leaver);
+        REQUIRE(ended[rank]);
+        INFO(std::string(ended[rank]->what()));
+        CHECK(ended[rank]->code() == errc::rank_left);
+        CHECK(ended[rank]->rank() == leaver);
+        CHECK(says(*ended[rank], "rank " + std::to_string(leaver)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a rank that leaves when it has done its part disturbs nobody") {
+  const watchdog alive("leaving at the end");
+  for (const thread_options& shape : all_shapes()) {
+    for (int i = 0; i < 20; ++i) {
+      run_threads(
+          3,
+          [](team& of) {
+            std::array<int, 2> value = {1, static_cast<int>(of.rank())};
+            std::this_thread::sleep_for(std::chrono::microseconds(of.rank() * 300));
+            start(bcast(of, value, 0)).wait();
+            std::array<int, 1> one = {1};
+            start(reduce(of, one, sum, 2)).wait();
+            if (of.rank() == 2) CHECK(one[0] == 3);
+          },
+          shape);
+    }
+  }
+}
+
+TEST_CASE("an engine stopped with an operation in flight breaks the team for the others") {
+  const watchdog alive("engine stopped");
+  std::array<std::optional<error>, 2> ended;
+  run_threads(2, [&](team& of) {
+    if (of.rank() == 0) {
+      future<> begun = start(barrier(of));
+      of.engine().stop();
+      ended[0] = failure_of([&] { begun.wait(); });
+    } else {
+      std::this_thread::sleep_for(20ms);
+      ended[1] = failure_of([&] {
+        start(barrier(of)).wait();  // the other has arrived at this one
+        start(barrier(of)).wait();
+      });
+    }
+  });
+  REQUIRE(ended[0]);
+  CHECK(ended[0]->code() == errc::stopped);
+  REQUIRE(ended[1]);
+  CHECK(ended[1]->code() == errc::stopped);
+}
+
+}  // namespace
+}  // namespace muster::testing

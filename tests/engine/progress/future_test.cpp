@@ -1,0 +1,190 @@
+#include "engine/progress/future.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "engine/coro/when_all.hpp"
+#include "engine/progress/engine.hpp"
+#include "tests/harness/failure.hpp"
+#include "tests/harness/gate.hpp"
+
+namespace muster::testing {
+namespace {
+
+task<int> give_after(const gate& at, int value) {
+  co_await at.passed();
+  co_return value;
+}
+task<> fail_after(const gate& at) {
+  co_await at.passed();
+  throw std::runtime_error("as asked");
+}
+
+TEST_CASE("start runs up to the first wait, ready looks once, wait drives to the end") {
+  engine here;
+  gate at;
+  future<int> result = start(here, give_after(at, 5));
+  CHECK(result.valid());
+  CHECK_FALSE(result.ready());
+  at.open();
+  CHECK(result.ready());
+  CHECK(result.ready());
+  CHECK(result.wait() == 5);
+  CHECK_FALSE(result.valid());
+}
+
+TEST_CASE("failures are thrown by wait and by co_await") {
+  engine here;
+  gate at;
+  future<> result = start(here, fail_after(at));
+  at.open();
+  CHECK_THROWS_WITH_AS(result.wait(), "as asked", std::runtime_error);
+  CHECK_FALSE(result.valid());
+}
+
+TEST_CASE("a dropped future lets its operation run on") {
+  engine here;
+  gate at;
+  auto done = std::make_shared<bool>(false);
+  const auto work = [](const gate& when, std::shared_ptr<bool> flag) -> task<> {
+    co_await when.passed();
+    *flag = true;
+  };
+  {
+    const future<> dropped = start(here, work(at, done));
+  }
+  CHECK_FALSE(*done);
+  at.open();
+  here.poll();
+  CHECK(*done);
+  CHECK(done.use_count() == 1);  // its frame is gone
+}
+
+TEST_CASE("then goes on with the result, again and again") {
+  engine here;
+  gate at;
+  future<std::string> text =
+      start(here, give_after(at, 5)).then([](int value) { return value * 2; }).then([](int value) {
+        return std::to_string(value);
+      });
+  CHECK_FALSE(text.ready());
+  at.open();
+  CHECK(text.wait() == "10");
+}
+
+TEST_CASE("then after an operation without a result, and one that has ended") {
+  engine here;
+  gate at;
+  at.open();
+  bool called = false;
+  start(here, at.is_open() ? give_after(at, 1) : give_after(at, 2))
+      .then([&called](int) { called = true; })
+      .then([] {})
+      .wait();
+  CHECK(called);
+}
+
+TEST_CASE("a failure passes by then to the last future") {
+  engine here;
+  gate at;
+  bool called = false;
+  future<int> last = start(here, fail_after(at)).then([&called] {
+    called = true;
+    return 1;
+  });
+  at.open();
+  CHECK_THROWS_AS(last.wait(), std::runtime_error);
+  CHECK_FALSE(called);
+}
+
+TEST_CASE("what then's function throws arrives at its future") {
+  engine here;
+  gate at;
+  at.open();
+  future<> last = start(here, give_after(at, 1)).then([](int) { throw std::logic_error("mine"); });
+  CHECK_THROWS_WITH_AS(last.wait(), "mine", std::logic_error);
+}
+
+task<int> sum_of(future<int> a, future<int> b) {
+  const int first = co_await a;
+  const int second = co_await b;
+  co_return first + second;
+}
+
+TEST_CASE("futures are awaited, before and after their end") {
+  engine here;
+  gate one;
+  gate two;
+  future<int> a = start(here, give_after(one, 1));
+  future<int> b = start(here, give_after(two, 2));
+  two.open();
+  CHECK(b.ready());
+  future<int> sum = start(here, sum_of(std::move(a), std::move(b)));
+  CHECK_FALSE(sum.ready());
+  one.open();
+  CHECK(sum.wait() == 3);
+}
+
+TEST_CASE("futures of results that can only be moved") {
+  engine here;
+  const auto make = []() -> task<std::unique_ptr<int>> { co_return std::make_unique<int>(3); };
+  future<std::unique_ptr<int>> result = start(here, make());
+  CHECK(*result.wait() == 3);
+  CHECK(start(here, make()).then([](std::unique_ptr<int> p) { return *p; }).wait() == 3);
+}
+
+TEST_CASE("start without an engine says what it expects") {
+  gate at;
+  const auto why = failure_of([&] { start(give_after(at, 1)).wait(); });
+  REQUIRE(why);
+  CHECK(why->code() == errc::invalid_argument);
+  CHECK(std::string(why->what()).find("start(engine, task)") != std::string::npos);
+}
+
+TEST_CASE("many operations at once, ended in any order") {
+  engine here;
+  std::vector<std::unique_ptr<gate>> gates;
+  std::vector<future<int>> results;
+  for (int i = 0; i < 200; ++i) {
+    gates.push_back(std::make_unique<gate>());
+    results.push_back(start(here, give_after(*gates.back(), i)));
+  }
+  for (std::size_t i = 0; i < gates.size(); i += 2) gates[i]->open();
+  here.poll();
+  for (std::size_t i = 0; i < gates.size(); ++i) CHECK(results[i].ready() == (i % 2 == 0));
+  for (std::size_t i = 199; i < gates.size(); i -= 2) gates[i]->open();
+  for (std::size_t i = 0; i < gates.size(); ++i) CHECK(results[i].wait() == static_cast<int>(i));
+}
+
+TEST_CASE("an engine that dies ends what is in flight as stopped") {
+  std::error_code ended;
+  const auto work = [](const gate& at, std::error_code& code) -> task<> {
+    try {
+      co_await at.passed();
+    } catch (const error& why) {
+      code = why.code();
+      throw;
+    }
+  };
+  const gate never;
+  {
+    engine here;
+    const future<> one = start(here, work(never, ended));
+    here.stop();
+    CHECK(ended == errc::stopped);
+  }
+  ended = {};
+  {
+    engine here;
+    {
+      const future<> dropped = start(here, work(never, ended));
+    }
+  }
+  CHECK(ended == errc::stopped);
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,128 @@
+// An engine with a thread of its own, started from and waited for on others.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/failure.hpp"
+#include "tests/harness/findings.hpp"
+#include "tests/harness/gate.hpp"
+#include "tests/harness/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+const engine_options own_thread = {.mode = progress::thread, .waiting = waiting_policy::asleep()};
+
+task<std::thread::id> where_am_i() { co_return std::this_thread::get_id(); }
+task<int> give_after(const gate& at, int value) {
+  co_await at.passed();
+  co_return value;
+}
+
+TEST_CASE("coroutines run on the engine's thread, one and the same") {
+  const watchdog alive("thread: where");
+  engine here(own_thread);
+  const auto first = start(here, where_am_i()).wait();
+  CHECK(first != std::this_thread::get_id());
+  CHECK(start(here, where_am_i()).wait() == first);
+}
+
+TEST_CASE("several threads start operations and wait for them") {
+  const watchdog alive("thread: several starters");
+  engine here(own_thread);
+  gate at;
+  at.open();
+  std::array<int, 4> sums{};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 300; ++i) {
+          sums[static_cast<std::size_t>(t)] += start(here, give_after(at, i)).wait();
+        }
+      });
+    }
+  }
+  for (const int sum : sums) CHECK(sum == 300 * 299 / 2);
+}
+
+TEST_CASE("ready, then and dropped futures from another thread") {
+  const watchdog alive("thread: ready");
+  engine here(own_thread);
+  gate at;
+  future<int> result = start(here, give_after(at, 5));
+  {
+    const future<int> dropped = start(here, give_after(at, 6));
+  }
+  CHECK_FALSE(result.ready());
+  future<int> doubled = std::move(result).then([](int value) { return 2 * value; });
+  at.open(here);
+  CHECK(doubled.wait() == 10);
+}
+
+task<std::error_code> wait_on_own_thread(engine& here, const gate& at) {
+  future<int> inner = muster::start(here, give_after(at, 1));
+  const auto why = failure_of([&] { inner.wait(); });
+  co_return why ? why->code() : std::error_code();
+}
+
+TEST_CASE("waiting on the engine's own thread is refused instead of blocking it") {
+  const watchdog alive("thread: wait on own thread");
+  engine here(own_thread);
+  const gate never;
+  CHECK(start(here, wait_on_own_thread(here, never)).wait() == errc::invalid_argument);
+}
+
+TEST_CASE("an engine that is destroyed ends what is in flight, and whoever waits for it") {
+  const watchdog alive("thread: destroyed while others wait");
+  const gate never;
+  std::error_code ended;
+  engine here(own_thread);
+  future<int> result = start(here, give_after(never, 1));
+  std::jthread waiting([&] {
+    if (const auto why = failure_of([&] { result.wait(); })) ended = why->code();
+  });
+  std::this_thread::sleep_for(20ms);
+  here.stop();
+  waiting.join();
+  CHECK(ended == errc::stopped);
+}
+
+TEST_CASE("an engine that is destroyed at once") {
+  const watchdog alive("thread: destroyed at once");
+  const gate never;
+  for (int i = 0; i < 50; ++i) {
+    engine here(own_thread);
+    {
+      const future<int> dropped = start(here, give_after(never, 1));
+    }
+  }
+}
+
+TEST_CASE("collectives of ranks that have progress threads") {
+  const watchdog alive("thread: collectives");
+  run_threads(3,
+              [](team& of) {
+                for (int i = 0; i < 200; ++i) {
+                  std::array<int, 1> value = {static_cast<int>(of.rank()) + i};
+                  future<> sum_of_all = start(allreduce(of, value, sum));
+                  future<> after = start(barrier(of));
+                  after.wait();
+                  sum_of_all.wait();
+                  CHECK(value[0] == 3 + 3 * i);
+                }
+              },
+              {.progress = progress::thread});
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,141 @@
+#include "engine/team/order.hpp"
+
+#include <doctest/doctest.h>
+
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "tests/harness/random.hpp"
+
+namespace muster::testing {
+namespace {
+
+constexpr auto tiny = message_length::tiny;
+constexpr auto brief = message_length::brief;
+constexpr auto lengthy = message_length::lengthy;
+constexpr auto very_long = message_length::very_long;
+
+TEST_CASE("ranks that begin the same calls get the same tickets") {
+  operation_order one;
+  operation_order other;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const auto length = static_cast<message_length>(i % 4);
+    const ticket a = one.begin(i * i, length);
+    const ticket b = other.begin(i * i, length);
+    CHECK(a.sequence == i + 1);
+    CHECK(a.word == b.word);
+    CHECK(a.lane == b.lane);
+    CHECK(a.stage == b.stage);
+    CHECK(a.after == b.after);
+  }
+}
+
+TEST_CASE("another call changes the word, and those of all later calls") {
+  operation_order one;
+  operation_order other;
+  const ticket first = one.begin(1, brief);
+  CHECK(first.word != other.begin(2, brief).word);
+  for (int i = 0; i < 50; ++i) CHECK(one.begin(7, brief).word != other.begin(7, brief).word);
+}
+
+TEST_CASE("the word carries the sequence number in its upper half") {
+  operation_order order;
+  for (std::uint64_t i = 1; i < 40; ++i) CHECK((order.begin(3, brief).word >> 32) == i);
+}
+
+TEST_CASE("a lane is used again only after its last user") {
+  operation_order order;
+  std::vector<ticket> all;
+  for (int i = 0; i < 200; ++i) all.push_back(order.begin(0, static_cast<message_length>(i % 4)));
+  for (std::size_t later = 0; later < all.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      if (all[earlier].lane == all[later].lane) {
+        CHECK(all[later].after >= all[earlier].sequence);
+      }
+    }
+  }
+}
+
+std::size_t stages_for(message_length length) {
+  switch (length) {
+    case tiny:
+      return wire::lanes;
+    case brief:
+      return wire::short_stages;
+    case lengthy:
+      return wire::long_stages;
+    case very_long:
+      return wire::very_long_stages;
+  }
+  return 0;
+}
+
+/// Lengthy and very long operations rotate through stages of one kind.
+bool share_stages(message_length a, message_length b) {
+  const auto is_long = [](message_length length) {
+    return length == lengthy || length == very_long;
+  };
+  return a == b || (is_long(a) && is_long(b));
+}
+
+TEST_CASE("a stage too, whatever the lengths of its users") {
+  random_stream random(run_seed());
+  operation_order order;
+  std::vector<ticket> all;
+  for (int i = 0; i < 300; ++i) {
+    const ticket mine = order.begin(0, static_cast<message_length>(random.below(4)));
+    const std::size_t stages = stages_for(mine.length);
+    CHECK(mine.stage < stages);
+    for (const ticket& before : all) {
+      if (share_stages(before.length, mine.length) && before.stage == mine.stage) {
+        CHECK(mine.after >= before.sequence);
+      }
+    }
+    all.push_back(mine);
+  }
+}
+
+TEST_CASE("nothing waits for itself or later ones") {
+  operation_order order;
+  for (int i = 0; i < 100; ++i) {
+    const ticket mine = order.begin(0, i % 5 == 0 ? lengthy : brief);
+    CHECK(mine.after < mine.sequence);
+  }
+}
+
+/// Completes operations in random order, begins others within `wire::lanes` of the oldest.
+class random_history {
+public:
+  void step(random_stream& random) {
+    const bool has_room = begun_ < order_.completed() + wire::lanes;
+    if (running_.empty() || (has_room && random.one_in(2))) {
+      begun_ = order_.begin(0, brief).sequence;
+      running_.insert(begun_);
+      return;
+    }
+    auto chosen = running_.begin();
+    std::advance(chosen, static_cast<std::ptrdiff_t>(random.below(running_.size())));
+    order_.complete(*chosen);
+    running_.erase(chosen);
+  }
+  std::uint64_t completed() const { return order_.completed(); }
+  std::uint64_t expected() const { return running_.empty() ? begun_ : *running_.begin() - 1; }
+
+private:
+  operation_order order_;
+  std::uint64_t begun_ = 0;
+  std::set<std::uint64_t> running_;
+};
+
+TEST_CASE("completed counts what is complete without a gap, in whatever order it came") {
+  random_stream random(run_seed());
+  random_history history;
+  for (int i = 0; i < 2000; ++i) {
+    history.step(random);
+    REQUIRE_MESSAGE(history.completed() == history.expected(), how_to_replay());
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing

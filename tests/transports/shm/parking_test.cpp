@@ -1,0 +1,114 @@
+// Ranks that really fall asleep, and are woken every time.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/build.hpp"
+#include "tests/harness/random.hpp"
+#include "tests/harness/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+/// Pauses of all lengths around those after which a waiting rank goes to sleep.
+void pause(random_stream& random) {
+  if (random.one_in(2)) return;
+  const std::chrono::microseconds length(1 << random.below(12));
+  std::this_thread::sleep_for(random.one_in(8) ? 2 * length : length);
+}
+
+task<> random_operation(team& of, std::uint64_t choice, std::vector<int>& values) {
+  switch (choice % 4) {
+    case 0:
+      co_await barrier(of);
+      break;
+    case 1:
+      co_await allreduce(of, values, max);
+      break;
+    case 2:
+      co_await bcast(of, values, choice / 4 % of.size());
+      break;
+    case 3:
+      co_await reduce(of, values, max, choice / 4 % of.size());
+      break;
+  }
+}
+
+/// \returns how often each rank slept
+std::vector<std::uint64_t> doze(std::size_t ranks, std::size_t operations,
+                                const thread_options& options) {
+  std::vector<std::uint64_t> slept(ranks);
+  run_threads(
+      ranks,
+      [&](team& of) {
+        random_stream agreed(run_seed());
+        random_stream mine(derive(run_seed(), of.rank() + 1));
+        std::vector<int> values(20000);
+        for (std::size_t i = 0; i < operations; ++i) {
+          const std::uint64_t choice = agreed.next();
+          pause(mine);
+          start(random_operation(of, choice, values)).wait();
+        }
+        slept[of.rank()] = of.engine().counted().sleeps;
+      },
+      options);
+  return slept;
+}
+
+void check_doze(std::size_t ranks, const thread_options& options) {
+  const watchdog alive("a wake-up was lost", std::chrono::seconds(rounds(60, 120)));
+  const auto slept = doze(ranks, rounds(1500, 400), options);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    INFO("rank ", rank, " of ", ranks, ": ", slept[rank], " sleeps; ", how_to_replay());
+    CHECK(slept[rank] > 0);
+  }
+}
+
+TEST_CASE("two ranks on one node") { check_doze(2, {}); }
+TEST_CASE("ranks that outnumber cores") { check_doze(5, {.share_address_space = false}); }
+TEST_CASE("ranks on several nodes") { check_doze(4, {.node_of = {0, 0, 1, 2}}); }
+
+// The narrowest race: one rank falls asleep just when the other announces. Both go through the same
+// few instructions again and again, with the distance between them varied a little.
+TEST_CASE("announcing to a rank that is falling asleep") {
+  const watchdog alive("a wake-up was lost", std::chrono::seconds(rounds(60, 120)));
+  std::array<std::uint64_t, 2> slept{};
+  run_threads(2, [&slept](team& of) {
+    random_stream random(derive(run_seed(), of.rank()));
+    for (std::size_t i = 0; i < rounds(20000, 3000); ++i) {
+      const bool late = (i % 2 == 0) == (of.rank() == 0);
+      // About as long as the other looks before it sleeps.
+      const auto until = std::chrono::steady_clock::now() +
+                         std::chrono::microseconds(late ? 80 + random.below(80) : 0);
+      while (std::chrono::steady_clock::now() < until) {
+      }
+      start(barrier(of)).wait();
+    }
+    slept[of.rank()] = of.engine().counted().sleeps;
+  });
+  CHECK(slept[0] + slept[1] > 0);
+}
+
+TEST_CASE("progress threads fall asleep at once and are woken by starts and by peers") {
+  const watchdog alive("a wake-up was lost, progress threads",
+                       std::chrono::seconds(rounds(60, 120)));
+  run_threads(3,
+              [](team& of) {
+                random_stream random(derive(run_seed(), of.rank()));
+                for (std::size_t i = 0; i < rounds(500, 150); ++i) {
+                  pause(random);
+                  start(barrier(of)).wait();
+                }
+              },
+              {.progress = progress::thread});
+}
+
+}  // namespace
+}  // namespace muster::testing

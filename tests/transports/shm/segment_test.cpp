@@ -1,0 +1,85 @@
+#include "transports/shm/segment.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "engine/error.hpp"
+#include "tests/harness/failure.hpp"
+
+namespace muster::testing {
+namespace {
+
+TEST_CASE("a new segment is zero, and the same memory under another descriptor") {
+  const shm::segment made = shm::segment::create("test", 10'000);
+  REQUIRE(made.bytes() == 10'000);
+  CHECK(std::all_of(made.base(), made.base() + made.bytes(),
+                    [](std::byte each) { return each == std::byte{0}; }));
+  const shm::segment same = shm::segment::attach(::dup(made.descriptor()));
+  CHECK(same.bytes() == made.bytes());
+  CHECK(same.base() != made.base());
+  made.base()[9'999] = std::byte{7};
+  CHECK(same.base()[9'999] == std::byte{7});
+}
+
+TEST_CASE("another process writes what this one reads") {
+  const shm::segment made = shm::segment::create("test", 4096);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    made.base()[1] = std::byte{9};
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  CHECK(made.base()[1] == std::byte{9});
+}
+
+TEST_CASE("segments move") {
+  shm::segment first = shm::segment::create("test", 4096);
+  std::byte* base = first.base();
+  shm::segment second = std::move(first);
+  CHECK(second.base() == base);
+  shm::segment third;
+  third = std::move(second);
+  CHECK(third.base() == base);
+  CHECK(third.bytes() == 4096);
+}
+
+TEST_CASE("no name of it is left in the file system, nor its descriptor") {
+  int descriptor = -1;
+  {
+    const shm::segment made = shm::segment::create("muster-segment-test", 4096);
+    descriptor = made.descriptor();
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+      CHECK(entry.path().string().find("muster-segment-test") == std::string::npos);
+    }
+  }
+  CHECK(::fcntl(descriptor, F_GETFD) == -1);
+}
+
+TEST_CASE("more than there can be is refused") {
+  const auto why = failure_of([] { (void)shm::segment::create("test", std::size_t{1} << 62); });
+  REQUIRE(why);
+  CHECK(why->code() == errc::resource);
+  CHECK(std::string(why->what()).find(std::to_string(std::size_t{1} << 62)) != std::string::npos);
+}
+
+TEST_CASE("what is no segment is refused") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  for (const int descriptor : {ends[0], ends[1], -1, 9999}) {
+    const auto why = failure_of([descriptor] { (void)shm::segment::attach(descriptor); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::bootstrap);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+}  // namespace
+}  // namespace muster::testing
