@@ -35,11 +35,13 @@ std::size_t context::received_in_node() const noexcept {
 
 void context::write_record() noexcept {
   wire::call_record& record = fabric().record(ticket_.lane, rank());
-  // Relaxed: a reader orders itself by the arrival word, or takes what it sees as a hint.
-  record.sequence.store(ticket_.sequence, std::memory_order_relaxed);
-  record.kind.store(kind_, std::memory_order_relaxed);
-  record.count.store(call_.count, std::memory_order_relaxed);
-  record.root.store(call_.root, std::memory_order_relaxed);
+  // A sequence lock, for readers that have seen no arrival. Each release keeps the stores before it
+  // before it: first the old number goes, then the call changes, then the new number stands.
+  record.sequence.store(0, std::memory_order_relaxed);
+  record.kind.store(kind_, std::memory_order_release);
+  record.count.store(call_.count, std::memory_order_release);
+  record.root.store(call_.root, std::memory_order_release);
+  record.sequence.store(ticket_.sequence, std::memory_order_release);
 }
 
 bool context::lane_is_free() noexcept {

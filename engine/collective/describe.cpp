@@ -3,9 +3,15 @@
 namespace muster {
 
 recorded_call read_record(const wire::call_record& record) noexcept {
-  constexpr auto relaxed = std::memory_order_relaxed;  // see wire::call_record
-  return {record.sequence.load(relaxed), record.kind.load(relaxed), record.count.load(relaxed),
-          record.root.load(relaxed)};
+  // The reader's side of the sequence lock: each acquire keeps the loads after it after it.
+  recorded_call call;
+  call.sequence = record.sequence.load(std::memory_order_acquire);
+  call.kind = record.kind.load(std::memory_order_acquire);
+  call.count = record.count.load(std::memory_order_acquire);
+  call.root = record.root.load(std::memory_order_acquire);
+  const bool torn = record.sequence.load(std::memory_order_relaxed) != call.sequence;
+  if (torn) call.sequence = 0;
+  return call;
 }
 
 std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {

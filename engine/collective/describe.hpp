@@ -19,6 +19,7 @@ struct recorded_call {
   friend bool operator==(const recorded_call&, const recorded_call&) = default;
 };
 
+/// What a rank recorded, with sequence number 0 (of no operation) while it is being changed.
 recorded_call read_record(const wire::call_record& record) noexcept;
 
 /// Collective, algorithm, type and op in one word, the same on every rank for the same call.

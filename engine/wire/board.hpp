@@ -146,8 +146,8 @@ struct ring {
   alignas(cache_line) std::array<std::byte, capacity> data;
 };
 
-/// What a rank called, in words, for naming both sides of a mismatch. Relaxed atomics: it is read
-/// while its owner may already be at a later operation, and then recognised by its sequence number.
+/// What a rank called, for naming both sides of a mismatch. Read while its owner may already be
+/// changing it: `sequence` is 0 then, and tells which operation it is of otherwise.
 struct alignas(cache_line) call_record {
   std::atomic<std::uint64_t> sequence;
   std::atomic<std::uint64_t> kind;  ///< collective, algorithm, type and op, a byte each
