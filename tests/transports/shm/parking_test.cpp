@@ -76,12 +76,14 @@ TEST_CASE("ranks that outnumber cores") { check_doze(5, {.share_address_space = 
 TEST_CASE("ranks on several nodes") { check_doze(4, {.node_of = {0, 0, 1, 2}}); }
 
 // The narrowest race: one rank falls asleep just when the other announces. Both go through the same
-// few instructions again and again, with the distance between them varied a little.
+// few instructions again and again, with the distance between them varied a little. Before it
+// sleeps a rank also looks at what the other calls, so each call differs from the ones before it.
 TEST_CASE("announcing to a rank that is falling asleep") {
   const watchdog alive("a wake-up was lost", std::chrono::seconds(rounds(60, 120)));
   std::array<std::uint64_t, 2> slept{};
   run_threads(2, [&slept](team& of) {
     random_stream random(derive(run_seed(), of.rank()));
+    std::array<int, 7> values{};
     for (std::size_t i = 0; i < rounds(20000, 3000); ++i) {
       const bool late = (i % 2 == 0) == (of.rank() == 0);
       // About as long as the other looks before it sleeps.
@@ -89,7 +91,7 @@ TEST_CASE("announcing to a rank that is falling asleep") {
                          std::chrono::microseconds(late ? 80 + random.below(80) : 0);
       while (std::chrono::steady_clock::now() < until) {
       }
-      start(barrier(of)).wait();
+      start(allreduce(of, std::span(values).first(1 + i % values.size()), max)).wait();
     }
     slept[of.rank()] = of.engine().counted().sleeps;
   });
