@@ -11,6 +11,7 @@ extern const algorithm bcast_flat;
 extern const algorithm bcast_flat_long;
 extern const algorithm bcast_srm;
 extern const algorithm reduce_flat;
+extern const algorithm reduce_root_combines;
 extern const algorithm reduce_flat_long;
 extern const algorithm reduce_srm;
 extern const algorithm allreduce_flat;

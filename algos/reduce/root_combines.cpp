@@ -1,0 +1,71 @@
+// Long reduce in the node's memory where ranks share cores.
+//
+//  1  every rank but the root offers its contribution in place, or stages it item by item, as far
+//     ahead as the stage allows, and is done
+//  2  the root combines each item of all contributions, in rank order, straight into its result
+//
+// N-1 copies and one pass over N inputs. One rank does all the arithmetic, but nobody waits for
+// anybody except the root: where ranks take turns on a core, that saves more than sharing the
+// arithmetic would.
+//
+// Source: Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4), its tree flattened to one level.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/reduce_slices.hpp"
+#include "algos/patterns/suitability.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> offer(context& me, const arguments& call, track& in, std::size_t root) {
+  in.lend(call.contribution(), track::lending::for_loads);
+  for (std::size_t k = 0; k < in.cut().count(); ++k) {
+    co_await contribute(me, in, call.contribution(), k, root);
+  }
+  co_await in.returned(root);
+}
+
+task<> combine_all(context& me, const arguments& call, track& in) {
+  pooled<const std::byte*> inputs(me.size());
+  for (std::size_t k = 0; k < in.cut().count(); ++k) {
+    const std::size_t offset = in.cut().offset(k);
+    for (std::size_t i = 0; i < me.size(); ++i) {
+      if (i == me.rank()) {
+        inputs[i] = call.contribution().data() + offset;
+      } else {
+        co_await in.arrived(i, k);
+        inputs[i] = in.piece(i, k, 0);
+      }
+    }
+    co_await me.combine(call.receive + offset, inputs, in.cut().length(k) / call.element());
+    in.take(k);
+  }
+}
+
+task<> run(context& me, const arguments& call) {
+  track in(me, 0, items(call.bytes(), 1));
+  me.arrive();
+  if (me.rank() == call.root) {
+    co_await combine_all(me, call, in);
+  } else {
+    co_await offer(me, call, in, me.shape().index_of(call.root));
+  }
+}
+
+bool shared_cores(const shape& ranks, const machine& measured, const arguments&) {
+  return ranks.nodes() == 1 && ranks.size() > measured.processors;
+}
+
+}  // namespace
+
+const algorithm reduce_root_combines = {
+    .id = "root_combines",
+    .what = collective::reduce,
+    .summary = "the root combines what the others stage, who do not wait",
+    .source = "SRM 2.4",
+    .suits = shared_cores,
+    .length = staged_length,
+    .run = run,
+};
+
+}  // namespace muster::algos
