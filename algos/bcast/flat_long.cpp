@@ -43,7 +43,7 @@ task<> receive(context& me, const arguments& call, track& message) {
 task<> run(context& me, const arguments& call) {
   me.arrive();
   if (call.count == 0) co_return;
-  track message(me, 0, items(call.bytes(), 1));
+  track message(me, 0, items(call.bytes(), 1, items::far));
   if (me.rank() == call.root) {
     co_await send(me, call, message);
   } else {

@@ -39,7 +39,7 @@ task<> pass_on(context& me, std::size_t root, std::span<std::byte> piece) {
 
 task<> run(context& me, const arguments& call) {
   const std::size_t speaker = speaker_of(me, call.root, node_number(me));
-  track pieces(me, 0, items(call.bytes(), 1));
+  track pieces(me, 0, items(call.bytes(), 1, items::far));
   me.arrive();
   if (me.rank() != speaker) {
     const std::size_t from = me.shape().index_of(speaker);

@@ -43,7 +43,7 @@ task<> combine_all(context& me, const arguments& call, track& in) {
 }
 
 task<> run(context& me, const arguments& call) {
-  track in(me, 0, items(call.bytes(), 1));
+  track in(me, 0, items(call.bytes(), 1, items::far));
   me.arrive();
   if (me.rank() == call.root) {
     co_await combine_all(me, call, in);

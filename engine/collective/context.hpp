@@ -154,9 +154,15 @@ private:
 struct items {
   std::size_t block_bytes = 0;
   std::size_t blocks = 1;
+  std::size_t ahead = 0;  ///< items that a writer may stage before the slowest reader took them
   std::size_t piece = 0;  ///< bytes of a block in one item, a multiple of the cache line
 
-  items(std::size_t block_bytes, std::size_t blocks) noexcept;
+  /// Where all ranks write and read in step, more than two items ahead would only take cache away;
+  /// where readers follow one writer, he may go as far as the stage allows.
+  static constexpr std::size_t in_step = 2;
+  static constexpr std::size_t far = wire::staged_items;
+
+  items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead = in_step) noexcept;
 
   std::size_t count() const noexcept { return (block_bytes + piece - 1) / piece; }
   std::size_t offset(std::size_t item) const noexcept { return item * piece; }

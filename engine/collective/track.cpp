@@ -8,8 +8,8 @@
 
 namespace muster {
 
-items::items(std::size_t block_bytes, std::size_t blocks) noexcept
-    : block_bytes(block_bytes), blocks(blocks) {
+items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead) noexcept
+    : block_bytes(block_bytes), blocks(blocks), ahead(ahead) {
   const std::size_t fitting = wire::item_bytes / blocks / wire::cache_line * wire::cache_line;
   piece = std::max(fitting, wire::cache_line);
 }
@@ -22,7 +22,7 @@ track::track(context& me, std::size_t index, const items& cut) noexcept
 
 std::byte* track::stage(std::size_t neighbour, std::size_t item) const noexcept {
   return me_.board().long_stage(me_.ticket_.stage, index_, neighbour) +
-         item % wire::staged_items * wire::item_bytes;
+         item % cut_.ahead * wire::item_bytes;
 }
 
 bool track::lend(std::span<const std::byte> contribution, lending how) noexcept {
@@ -44,7 +44,7 @@ bool track::is_better_foreign(std::size_t bytes) const noexcept {
 }
 
 track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
-  const std::size_t taken = item < wire::staged_items ? 0 : item + 1 - wire::staged_items;
+  const std::size_t taken = item < cut_.ahead ? 0 : item + 1 - cut_.ahead;
   return {me_, index_, taken, readers, stage(me_.index_, item)};
 }
 
