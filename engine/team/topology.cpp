@@ -33,6 +33,18 @@ std::uint32_t numa_node(hwloc_obj_t of) {
   return first < 0 ? place::unknown : static_cast<std::uint32_t>(first);
 }
 
+using cpuset_handle =
+    std::unique_ptr<hwloc_bitmap_s, decltype([](hwloc_bitmap_t set) { hwloc_bitmap_free(set); })>;
+
+/// The processing units that this process is bound to, or all.
+cpuset_handle usable(hwloc_topology_t from) {
+  cpuset_handle set(hwloc_bitmap_alloc());
+  if (hwloc_get_cpubind(from, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+    hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(from));
+  }
+  return set;
+}
+
 std::uint32_t common(std::uint32_t a, std::uint32_t b) { return a == b ? a : place::unknown; }
 
 }  // namespace
@@ -41,18 +53,23 @@ topology topology::read() {
   const topology_handle machine = load();
   hwloc_topology_t raw = machine.get();
   topology result;
-  result.processors_ = static_cast<std::size_t>(hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_PU));
+  const cpuset_handle allowed = usable(raw);
+  result.processors_ = static_cast<std::size_t>(hwloc_bitmap_weight(allowed.get()));
   // Machines that report no cores still have processing units.
   const bool has_cores = hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE) > 0;
   const hwloc_obj_type_t type = has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
   for (hwloc_obj_t obj = hwloc_get_next_obj_by_type(raw, type, nullptr); obj != nullptr;
        obj = hwloc_get_next_obj_by_type(raw, type, obj)) {
+    const cpuset_handle mine(hwloc_bitmap_dup(obj->cpuset));
+    hwloc_bitmap_and(mine.get(), mine.get(), allowed.get());
+    const int processor = hwloc_bitmap_first(mine.get());
+    if (processor < 0) continue;
     place where;
     where.package = ancestor(raw, obj, HWLOC_OBJ_PACKAGE);
     where.numa = numa_node(obj);
     where.l3 = ancestor(raw, obj, HWLOC_OBJ_L3CACHE);
     where.core = obj->logical_index;
-    result.cores_.push_back({hwloc_bitmap_first(obj->cpuset), where});
+    result.cores_.push_back({processor, where});
   }
   if (result.cores_.empty()) throw error(errc::resource, "hwloc: found no processor to use");
   return result;

@@ -32,8 +32,7 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
   };
   run->add_option_function<std::string>(
          "--bind", set_binding,
-         "core: each rank to a core of its own, round robin; none: to nothing\n"
-         "(default: core where there are enough)")
+         "core: each rank to one core, round robin; none: to nothing (default: core)")
       ->check(CLI::IsMember({"core", "none"}));
   run->add_flag("--tag-output", what.tag_output, "begin each line of output with [rank]");
   run->add_option("--kernel-copies-from", what.kernel_copies_from,

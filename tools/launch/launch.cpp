@@ -85,7 +85,7 @@ public:
   }
 
 private:
-  bool bound() const { return what_.bind_to_core.value_or(what_.ranks <= machine_.cores().size()); }
+  bool bound() const { return what_.bind_to_core; }
 
   shm::job_options job_options() const {
     shm::job_options job;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,7 @@ namespace muster::launch {
 struct options {
   std::size_t ranks = 1;
   std::size_t nodes = 1;               ///< made-up nodes that the ranks are spread over
-  std::optional<bool> bind_to_core;    ///< empty: where every rank can have a core of its own
+  bool bind_to_core = true;            ///< rank r to core r, round robin
   bool tag_output = false;             ///< prefix each line of output with its rank
   std::size_t kernel_copies_from = 0;  ///< bytes of a block; 0: as measured
   std::vector<std::string> command;    ///< program and arguments
