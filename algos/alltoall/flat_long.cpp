@@ -8,8 +8,6 @@
 //
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
-#include <vector>
-
 #include "algos/algorithms.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/collective/context.hpp"
@@ -31,11 +29,7 @@ task<> stage_pieces(context& me, track& blocks, std::span<const std::byte> all, 
 task<> run(context& me, const arguments& call) {
   std::span<const std::byte> all(call.sent_to(0).data(), call.bytes() * me.size());
   // In place, blocks must leave before others come: they are moved aside first.
-  std::vector<std::byte> aside;
-  if (call.in_place()) {
-    aside.assign(all.begin(), all.end());
-    all = aside;
-  }
+  if (call.in_place()) all = me.set_aside(all);
   track blocks(me, 0, items(call.bytes(), me.size()));
   me.arrive();
   const bool lent = blocks.lend(all, track::lending::for_copies);

@@ -7,8 +7,6 @@
 // Source: the direct algorithm of Qian 2010 (3.4.4) with one port; shifts take the place of XOR so
 // that N need not be a power of two.
 
-#include <vector>
-
 #include "algos/algorithms.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/collective/context.hpp"
@@ -20,11 +18,7 @@ namespace {
 task<> run(context& me, const arguments& call) {
   std::span<const std::byte> all(call.sent_to(0).data(), call.bytes() * me.size());
   // In place, blocks must leave before others come: they are moved aside first.
-  std::vector<std::byte> aside;
-  if (call.in_place()) {
-    aside.assign(all.begin(), all.end());
-    all = aside;
-  }
+  if (call.in_place()) all = me.set_aside(all);
   const auto block = [&](std::size_t rank) {
     return all.subspan(rank * call.bytes(), call.bytes());
   };

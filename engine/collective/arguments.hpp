@@ -28,7 +28,7 @@ enum class datatype : std::uint8_t {
 enum class reduction : std::uint8_t { none, sum, product, min, max };
 
 /// The operations of reduce and allreduce. Integer sums and products wrap around; min and max of
-/// floating-point values ignore a NaN on the left (`b < a ? b : a`).
+/// floating-point values keep a NaN on the left and ignore one on the right (`b < a ? b : a`).
 inline constexpr reduction sum = reduction::sum;
 inline constexpr reduction product = reduction::product;
 inline constexpr reduction min = reduction::min;

@@ -136,7 +136,13 @@ std::optional<error> context::mismatch(std::size_t other) const {
 
 std::exception_ptr context::lost(std::size_t rank) const noexcept {
   if (const auto why = mismatch(rank)) return std::make_exception_ptr(*why);
-  if (fabric().state(rank) == wire::liveness::alive) return nullptr;
+  const wire::liveness state = fabric().state(rank);
+  if (state == wire::liveness::alive) return nullptr;
+  if (state == wire::liveness::died) {
+    return std::make_exception_ptr(
+        error(errc::rank_died, "rank " + std::to_string(rank) + " died in or before " + describe(),
+              rank));
+  }
   return std::make_exception_ptr(
       error(errc::rank_left, "rank " + std::to_string(rank) + " left before " + describe(), rank));
 }

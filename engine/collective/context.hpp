@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/collective/arguments.hpp"
 #include "engine/collective/catalog.hpp"
@@ -45,6 +46,8 @@ protected:
   static muster::engine& engine_of(context& me) noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
   bool look_again() noexcept;
+  /// Whether no rank that shares this one's core is awaited: those run only when this one yields.
+  bool awaits_other_cores_only() const noexcept;
 
   context& me_;
 };
@@ -60,6 +63,14 @@ public:
   static bool reached(const wire::counter& word, std::uint64_t value) noexcept {
     // acquire: pairs with the release in `fabric::announce`.
     return static_cast<std::int64_t>(word.load(std::memory_order_acquire) - value) >= 0;
+  }
+
+  /// Whether a track's line is of the operation and item count of `value`. Not by distance: a line
+  /// that long operations alone use may be any number of operations old. Nor can it be of a later
+  /// operation, which waits for this one.
+  static bool has_items(const wire::counter& word, std::uint64_t value) noexcept {
+    const std::uint64_t seen = word.load(std::memory_order_acquire);
+    return ((seen ^ value) >> 32) == 0 && seen >= value;
   }
 
   bool ready() noexcept override { return reached(word_, value_); }
@@ -94,15 +105,13 @@ private:
 /// A set of neighbours, small enough for a coroutine's frame.
 class neighbour_set {
 public:
-  static constexpr std::size_t capacity = 1024;  ///< ranks a node may have
-
   void insert(std::size_t i) noexcept { words_[i / 64] |= bit(i); }
   void erase(std::size_t i) noexcept { words_[i / 64] &= ~bit(i); }
   bool contains(std::size_t i) const noexcept { return (words_[i / 64] & bit(i)) != 0; }
 
 private:
   static std::uint64_t bit(std::size_t i) noexcept { return std::uint64_t{1} << (i % 64); }
-  std::array<std::uint64_t, capacity / 64> words_{};
+  std::array<std::uint64_t, most_ranks_a_node / 64> words_{};
 };
 
 class track;
@@ -174,7 +183,7 @@ struct items {
 /// A stream of items from every rank of a node to its neighbours.
 ///
 /// A writer either *lends* memory that its neighbours can read where it is, all items at once, or
-/// *stages* item after item in the node's memory, at most `wire::staged_items` ahead of the slowest
+/// *stages* item after item in the node's memory, at most `items::ahead` ahead of the slowest
 /// reader. Readers need not know which.
 class track {
 public:
@@ -277,6 +286,13 @@ public:
   /// Receives the next bytes from a rank of any node into their place.
   task<> expect(std::size_t rank, std::span<std::byte> bytes);
 
+  /// A copy that lives as long as the operation, so that it may be lent: what an algorithm's own
+  /// frame holds is gone before a failure is announced.
+  std::span<const std::byte> set_aside(std::span<const std::byte> bytes) {
+    aside_.assign(bytes.begin(), bytes.end());
+    return aside_;
+  }
+
   /// Local work. Awaited, so that it can take time where time is virtual.
   std::suspend_never copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
     // In-place forms meet here with both sides the same.
@@ -364,6 +380,7 @@ private:
   std::uint64_t kind_;
   bool results_exceed_cache_;
   bool ended_ = false;
+  std::vector<std::byte> aside_;
   ticket ticket_;
 };
 

@@ -9,7 +9,8 @@
 namespace muster {
 
 /// An array of a trivial type whose memory comes from the engine's frame pool: working memory of an
-/// algorithm that costs no allocation after warm-up.
+/// algorithm. Up to `frame_pool::largest` it costs no allocation after warm-up; above, one of the
+/// heap.
 template <class T>
 class pooled {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::max_align_t));

@@ -16,7 +16,7 @@ items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead) noe
 
 track::track(context& me, std::size_t index, const items& cut) noexcept
     : me_(me), index_(index), cut_(cut) {
-  // Until something is lent; an earlier operation of this lane may have.
+  // Until something is lent; an earlier operation on this stage may have.
   me.board().posting(me.ticket_.stage, index, me.index_).from = {};
 }
 
@@ -59,7 +59,7 @@ bool track::is_here(std::size_t neighbour, std::size_t item) const noexcept {
   const wire::arrival& line = me_.arrival(neighbour);
   if (line.word.load(std::memory_order_relaxed) != me_.ticket_.word) return true;  // to be thrown
   const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
-  return counter_wait::reached(posting.posted, me_.ticket_.items(item + 1));
+  return counter_wait::has_items(posting.posted, me_.ticket_.items(item + 1));
 }
 
 track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcept {
@@ -141,7 +141,7 @@ bool takers_wait::ready() noexcept {
   for (; next_ < end_; ++next_) {
     if (next_ == me_.index_) continue;
     const auto& taking = me_.board().taking(me_.ticket_.stage, track_, next_);
-    if (!counter_wait::reached(taking.taken, me_.ticket_.items(items_))) return false;
+    if (!counter_wait::has_items(taking.taken, me_.ticket_.items(items_))) return false;
   }
   return true;
 }

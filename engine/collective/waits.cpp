@@ -28,12 +28,24 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   return false;
 }
 
+bool collective_wait::awaits_other_cores_only() const noexcept {
+  if (me_.shape().place_of(me_.rank()).core == place::unknown) return false;
+  for (const std::size_t rank : me_.team_.on_this_core_) {
+    if (awaits(rank)) return false;
+  }
+  return true;
+}
+
 bool collective_wait::look_again() noexcept {
   muster::engine& engine = engine_of(me_);
   if (!engine.nothing_else_waits()) return false;
   // The first looks are close together: a peer on its own core is a cache-line trip away.
   constexpr unsigned close_looks = 16;
-  for (unsigned i = 0; i < engine.looks_before_suspending(); ++i) {
+  unsigned looks = engine.looks_before_suspending();
+  // On a shared core a turn lost is a whole round of its ranks. What another core is about to
+  // announce is worth waiting for, up to about that turn's price.
+  if (looks == 0 && awaits_other_cores_only()) looks = engine.looks_at_other_cores();
+  for (unsigned i = 0; i < looks; ++i) {
     if (i >= close_looks) spin_pause();
     if (ready()) return true;
   }

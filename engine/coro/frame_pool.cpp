@@ -17,6 +17,14 @@ frame_pool::binding::binding(frame_pool* pool) noexcept : before_(current_pool) 
 
 frame_pool::binding::~binding() { current_pool = before_; }
 
+void frame_pool::adopt(frame_pool* pool) noexcept {
+  if (current_pool == nullptr) current_pool = pool;
+}
+
+void frame_pool::forget(const frame_pool* pool) noexcept {
+  if (current_pool == pool) current_pool = nullptr;
+}
+
 frame_pool::~frame_pool() {
   for (void* block : blocks_) ::operator delete(block);
 }

@@ -35,6 +35,10 @@ public:
     frame_pool* before_;
   };
 
+  /// Makes a pool the calling thread's, if it has none; `forget` takes it away again if it is.
+  static void adopt(frame_pool* pool) noexcept;
+  static void forget(const frame_pool* pool) noexcept;
+
   /// A frame of at least `bytes`, aligned as `operator new` does, from the calling thread's pool.
   static void* allocate(std::size_t bytes);
   /// Returns a frame of `allocate`, from any thread.

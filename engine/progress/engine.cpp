@@ -71,11 +71,12 @@ void doorbell::sleep(std::optional<clock_time> timeout) const noexcept {
 // ---- engine
 
 engine::engine(engine_options options, doorbell bell)
-    : bound_(options.mode == progress::thread ? nullptr : &pool_),
-      has_own_thread_(options.mode == progress::thread),
+    : has_own_thread_(options.mode == progress::thread),
       waiting_(options.waiting),
       bell_(std::move(bell)),
       sources_(std::move(options.sources)) {
+  // The constructing thread is the usual caller, and makes frames before it drives anything.
+  if (!has_own_thread_) frame_pool::adopt(&pool_);
   if (has_own_thread_) {
     thread_ = std::jthread([this, processor = options.processor](std::stop_token stop) {
       run_thread(stop, processor);
@@ -83,7 +84,10 @@ engine::engine(engine_options options, doorbell bell)
   }
 }
 
-engine::~engine() { stop(); }
+engine::~engine() {
+  stop();
+  frame_pool::forget(&pool_);
+}
 
 void engine::stop() {
   scope_.request_stop();

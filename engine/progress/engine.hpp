@@ -134,6 +134,7 @@ public:
   unsigned looks_before_suspending() const noexcept {
     return spins_skipped_ != 0 ? 0 : waiting_.looks_before_suspending;
   }
+  unsigned looks_at_other_cores() const noexcept { return waiting_.looks_at_other_cores; }
   bool nothing_else_waits() const noexcept { return first_ == nullptr; }
 
   /// Operations started with `start` that have not ended; the engine outlives them.
@@ -165,7 +166,6 @@ private:
   void run_thread(std::stop_token stop, int processor);
 
   frame_pool pool_;
-  frame_pool::binding bound_;  // the constructing thread is the usual caller
   bool has_own_thread_;
   waiting_policy waiting_;
   doorbell bell_;

@@ -90,8 +90,10 @@ future<T> start(task<T> work) {
 
 /// The result to come of a started operation.
 ///
-/// Move-only. Dropping it lets the operation run on. Apart from `progress::thread`, whose futures
-/// may be waited for on any thread, it belongs to the thread of its engine.
+/// Move-only. Dropping it lets the operation run on. Awaiting it resumes the awaiting coroutine on
+/// the thread that drives the future's engine, and stops and deadlines do not end that wait: they
+/// end operations, not the wait for one that was started elsewhere. Apart from `progress::thread`,
+/// whose futures may be waited for on any thread, it belongs to the thread of its engine.
 template <class T = void>
 class [[nodiscard]] future {
 public:
@@ -184,8 +186,8 @@ private:
 
 template <class T>
 future<T> start(engine& where, task<T> work) {
-  where.operation_began();
   auto& promise = detail::run_started(where, std::move(work)).frame.promise();
+  where.operation_began();
   future<T> result(promise);
   const auto frame = detail::started<T>::handle::from_promise(promise);
   if (where.has_own_thread() && !where.on_own_thread()) {

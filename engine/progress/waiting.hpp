@@ -22,6 +22,7 @@ inline void spin_pause() noexcept {
 /// Sleeping pays once the wait exceeds what a wake-up costs.
 struct waiting_policy {
   unsigned looks_before_suspending = 0;  ///< by a wait itself, before it leaves it to the engine
+  unsigned looks_at_other_cores = 0;     ///< the same, where all that is awaited runs elsewhere
   unsigned spins = 0;                    ///< looks by the engine before the first yield
   clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
 
@@ -30,7 +31,7 @@ struct waiting_policy {
         .looks_before_suspending = 64, .spins = 200, .yield_for = std::chrono::microseconds(100)};
   }
   static constexpr waiting_policy cores_shared() {
-    return {.spins = 0, .yield_for = std::chrono::microseconds(500)};
+    return {.looks_at_other_cores = 64, .yield_for = std::chrono::microseconds(500)};
   }
   /// For loops that somebody else drives, and for progress threads: soon asleep.
   static constexpr waiting_policy asleep() { return {}; }

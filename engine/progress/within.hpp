@@ -45,7 +45,9 @@ template <class T>
 task<T> with_timeout(clock_time limit, task<T> work) {
   const coroutine_place place = co_await this_coroutine{};
   stop_scope scope(place.scope);
-  scope.expire_at(place.where->now() + limit);
+  const clock_time now = place.where->now();
+  // A limit beyond the end of time is none.
+  if (limit < clock_time::max() - now) scope.expire_at(now + limit);
   co_await detail::enter_scope{&scope};
   co_return co_await std::move(work);
 }

@@ -22,6 +22,16 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
       catalog_(rows),
       machine_(measured),
       known_complete_(node_.size(), 0) {
+  if (node_.size() > most_ranks_a_node) {
+    throw error(errc::invalid_argument, "team: a node has " + std::to_string(node_.size()) +
+                                            " ranks; expected at most " +
+                                            std::to_string(most_ranks_a_node));
+  }
+  for (std::size_t other = 0; other < size(); ++other) {
+    if (other != rank && shape_.place_of(other).core == shape_.place_of(rank).core) {
+      on_this_core_.push_back(other);
+    }
+  }
   for (const algorithm& row : catalog_) {
     rows_for_[static_cast<std::size_t>(row.what)].push_back(&row);
   }

@@ -17,6 +17,8 @@
 
 namespace muster {
 
+inline constexpr std::size_t most_ranks_a_node = 1024;
+
 /// An ordered set of ranks that perform collectives together, as one of them sees it.
 ///
 /// All ranks call the same collectives in the same order; any number may be in flight. A team
@@ -56,13 +58,15 @@ public:
 
 private:
   friend class context;
+  friend class collective_wait;
 
   muster::engine& engine_;
   wire::fabric& fabric_;
   muster::shape shape_;
   std::size_t rank_;
-  std::span<const std::size_t> node_;  // the ranks of this rank's node
-  std::size_t node_index_;             // this rank's place among them
+  std::span<const std::size_t> node_;      // the ranks of this rank's node
+  std::size_t node_index_;                 // this rank's place among them
+  std::vector<std::size_t> on_this_core_;  // the other ranks bound to this rank's core
   muster::catalog catalog_;
   std::array<std::vector<const algorithm*>, collectives> rows_for_;
   muster::machine machine_;

@@ -161,8 +161,13 @@ void run_threads(std::size_t ranks, const std::function<void(muster::team&)>& ra
   first_failure failure;
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < ranks; ++i) {
-      threads.emplace_back([&, i] { run_rank(job, i, rank, options.progress, failure); });
+    try {
+      for (std::size_t i = 0; i < ranks; ++i) {
+        threads.emplace_back([&, i] { run_rank(job, i, rank, options.progress, failure); });
+      }
+    } catch (const std::exception& why) {  // those that run would wait for ever
+      failure.keep(std::current_exception());
+      fail_rank(job, threads.size(), why.what());
     }
   }
   failure.rethrow();
