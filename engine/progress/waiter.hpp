@@ -18,7 +18,8 @@ public:
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
 
-  /// Whether what is waited for has happened. Asked at every poll: cheap, without side effects.
+  /// Whether what is waited for has happened. Asked at every poll: cheap. It may remember how
+  /// far it has looked, but changes nothing that others see.
   virtual bool ready() noexcept = 0;
 
   /// Whether the wait must end for another reason (stop, deadline, failure of a peer). Asked only
