@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>

@@ -33,7 +33,7 @@ struct waiting_policy {
   static constexpr waiting_policy cores_shared() {
     return {.looks_at_other_cores = 64, .yield_for = std::chrono::microseconds(500)};
   }
-  /// For loops that somebody else drives, and for progress threads: soon asleep.
+  /// Never looks twice.
   static constexpr waiting_policy asleep() { return {}; }
 };
 
