@@ -17,12 +17,8 @@ namespace {
 task<> run(context& me, const arguments& call) {
   me.publish(call.contribution());
   pooled<const std::byte*> inputs(me.size());
-  inputs[me.rank()] = call.contribution().data();
-  for (std::size_t i = 1; i < me.size(); ++i) {
-    const std::size_t neighbour = (me.rank() + i) % me.size();
-    const auto input = co_await me.read(neighbour, call.bytes());
-    inputs[neighbour] = input.data();
-  }
+  co_await me.all_here();
+  for (std::size_t i = 0; i < me.size(); ++i) inputs[i] = me.published(i, call.bytes()).data();
   co_await me.combine(call.receive, inputs, call.count);
 }
 

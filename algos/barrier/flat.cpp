@@ -17,10 +17,7 @@ namespace {
 
 task<> run(context& me, const arguments&) {
   me.arrive();
-  const std::size_t neighbours = me.node().size();
-  for (std::size_t i = 1; i < neighbours; ++i) {
-    co_await me.read((me.node_index() + i) % neighbours, 0);
-  }
+  co_await me.all_here();
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ task<> run(context& me, const arguments&) {
     co_await release.arrived(0, 0);
     co_return;
   }
-  for (std::size_t i = 1; i < me.node().size(); ++i) co_await me.read(i, 0);
+  co_await me.all_here();
   co_await leaders_barrier(me);
   release.post(0);
 }

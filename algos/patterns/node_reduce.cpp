@@ -6,10 +6,8 @@ task<> combine_node(context& me, track& in, std::span<const std::byte> own, std:
                     std::span<std::byte> to) {
   pooled<const std::byte*> inputs(me.node().size());
   inputs[0] = own.data() + in.cut().offset(item);  // the leader is its node's first rank
-  for (std::size_t i = 1; i < me.node().size(); ++i) {
-    co_await in.arrived(i, item);
-    inputs[i] = in.piece(i, item, 0);
-  }
+  co_await in.all_here(item);
+  for (std::size_t i = 1; i < me.node().size(); ++i) inputs[i] = in.piece(i, item, 0);
   co_await me.combine(to.data(), inputs, to.size() / me.call().element());
   in.take(item);
 }

@@ -18,10 +18,8 @@ task<> reduce_slice(context& me, track& in, track& out, std::size_t item, std::s
   const slice mine = slice_of(in.cut().length(item), me.node_index(), neighbours);
   std::byte* room = co_await out.room(item, readers);
   pooled<const std::byte*> inputs(neighbours);
-  for (std::size_t i = 0; i < neighbours; ++i) {
-    if (i != me.node_index()) co_await in.arrived(i, item);
-    inputs[i] = in.piece(i, item, 0) + mine.offset;
-  }
+  co_await in.all_here(item);
+  for (std::size_t i = 0; i < neighbours; ++i) inputs[i] = in.piece(i, item, 0) + mine.offset;
   if (mine.length != 0) {
     co_await me.combine(room + mine.offset, inputs, mine.length / me.call().element());
   }

@@ -21,10 +21,9 @@ inline bool one_node_brief(const shape& ranks, const machine&, const arguments& 
   return ranks.nodes() == 1 && contributed_bytes(ranks, call) <= wire::short_stage_bytes;
 }
 
-/// For algorithms that publish everything at once, or nothing.
-inline message_length published_length(const shape& ranks, const machine&, const arguments& call) {
-  return contributed_bytes(ranks, call) <= wire::tiny_stage_bytes ? message_length::tiny
-                                                                  : message_length::brief;
+/// For algorithms without tracks, which publish everything at once, or nothing.
+inline message_length published_length(const shape&, const machine&, const arguments&) {
+  return message_length::brief;
 }
 
 /// For algorithms with tracks.

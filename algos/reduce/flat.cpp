@@ -20,15 +20,10 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   me.arrive();
+  co_await me.all_here();
   pooled<const std::byte*> inputs(me.size());
-  for (std::size_t i = 0; i < me.size(); ++i) {
-    if (i == me.rank()) {
-      inputs[i] = call.contribution().data();
-    } else {
-      const auto input = co_await me.read(i, call.bytes());
-      inputs[i] = input.data();
-    }
-  }
+  for (std::size_t i = 0; i < me.size(); ++i) inputs[i] = me.published(i, call.bytes()).data();
+  inputs[me.rank()] = call.contribution().data();
   co_await me.combine(call.receive, inputs, call.count);
 }
 

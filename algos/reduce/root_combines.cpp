@@ -29,13 +29,9 @@ task<> combine_all(context& me, const arguments& call, track& in) {
   pooled<const std::byte*> inputs(me.size());
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     const std::size_t offset = in.cut().offset(k);
+    co_await in.all_here(k);
     for (std::size_t i = 0; i < me.size(); ++i) {
-      if (i == me.rank()) {
-        inputs[i] = call.contribution().data() + offset;
-      } else {
-        co_await in.arrived(i, k);
-        inputs[i] = in.piece(i, k, 0);
-      }
+      inputs[i] = i == me.rank() ? call.contribution().data() + offset : in.piece(i, k, 0);
     }
     co_await me.combine(call.receive + offset, inputs, in.cut().length(k) / call.element());
     in.take(k);

@@ -25,9 +25,4 @@ std::string_view name(reduction op) noexcept {
   return index < names.size() ? names[index] : "unknown";
 }
 
-std::size_t size_of(datatype type) noexcept {
-  constexpr std::array<std::size_t, 11> sizes = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  return sizes[static_cast<std::size_t>(type)];
-}
-
 }  // namespace muster

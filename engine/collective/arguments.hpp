@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -38,7 +39,10 @@ std::string_view name(collective what) noexcept;
 std::string_view name(datatype type) noexcept;
 std::string_view name(reduction op) noexcept;
 /// Bytes of one element.
-std::size_t size_of(datatype type) noexcept;
+constexpr std::size_t size_of(datatype type) noexcept {
+  constexpr std::array<std::size_t, 11> sizes = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+  return sizes[static_cast<std::size_t>(type)];
+}
 
 /// One rank's arguments of a collective, whatever the collective. Trivially copyable.
 ///

@@ -27,10 +27,12 @@ void check_extent(const team& on, const arguments& call) {
   const std::size_t blocks = has_block_a_rank(call.what) ? on.size() : 1;
   // Addresses are signed distances in C++: half of size_t is the most that a buffer can span.
   constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
-  if (call.count > largest / call.element() / blocks) {
+  const std::size_t bytes_a_count = call.element() * blocks;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(call.count, bytes_a_count, &bytes) || bytes > largest) [[unlikely]] {
     reject(call, "count " + std::to_string(call.count) + " of " + std::string(name(call.type)) +
                      " for " + std::to_string(blocks) + " block(s) overflows; expected at most " +
-                     std::to_string(largest / call.element() / blocks));
+                     std::to_string(largest / bytes_a_count));
   }
 }
 

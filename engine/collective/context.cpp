@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/collective/describe.hpp"
+#include "engine/collective/prefetch.hpp"
 
 namespace muster {
 
@@ -16,6 +17,7 @@ context::context(team& of, const arguments& call, const algorithm& chosen) noexc
   const std::uint64_t fingerprint =
       call.count * 0x9e37'79b9'7f4a'7c15U + call.root * 0xc2b2'ae3d'27d4'eb4fU + kind_;
   ticket_ = of.order_.begin(fingerprint, chosen.length(of.shape_, of.machine_, call));
+  lane_ = &board().arrival(ticket_.lane, 0);
   write_record();
   // Short results are written as they are, whatever their number.
   results_exceed_cache_ =
@@ -66,6 +68,10 @@ void context::arrive() noexcept {
   // relaxed: published by the announcement.
   mine.completed.store(team_.order_.completed(), std::memory_order_relaxed);
   fabric().announce(mine.word, ticket_.word);
+  // The line of an operation soon to come is still in the cache of whoever read it last; a store
+  // that has to fetch it would hold up those after it.
+  constexpr std::size_t soon = 2;
+  prefetch_to_write(&board().arrival((ticket_.lane + soon) % wire::lanes, index_));
 }
 
 void context::publish(std::span<const std::byte> bytes) noexcept {
@@ -73,12 +79,6 @@ void context::publish(std::span<const std::byte> bytes) noexcept {
     std::memcpy(publication(index_, bytes.size()), bytes.data(), bytes.size());
   }
   arrive();
-}
-
-std::byte* context::publication(std::size_t neighbour, std::size_t bytes) const noexcept {
-  if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
-  return ticket_.length == message_length::tiny ? board().tiny_stage(ticket_.stage, neighbour)
-                                                : board().short_stage(ticket_.stage, neighbour);
 }
 
 void context::complete() noexcept {
@@ -103,18 +103,12 @@ std::string context::describe() const {
   return muster::describe(call_) + ", operation " + std::to_string(ticket_.sequence);
 }
 
-void context::check_fingerprint(std::size_t neighbour) {
-  const wire::arrival& line = arrival(neighbour);
-  // relaxed: whoever comes here has seen the word with acquire.
-  if (line.word.load(std::memory_order_relaxed) != ticket_.word) [[unlikely]] {
-    if (auto why = mismatch(node_[neighbour])) throw *why;
-    throw error(errc::mismatched_call,
-                "rank " + std::to_string(node_[neighbour]) + " and rank " + std::to_string(rank()) +
-                    " called different collectives before " + describe(),
-                node_[neighbour]);
-  }
-  std::uint64_t& known = team_.known_complete_[neighbour];
-  known = std::max(known, line.completed.load(std::memory_order_relaxed));
+void context::throw_mismatch(std::size_t neighbour) const {
+  if (auto why = mismatch(node_[neighbour])) throw *why;
+  throw error(errc::mismatched_call,
+              "rank " + std::to_string(node_[neighbour]) + " and rank " + std::to_string(rank()) +
+                  " called different collectives before " + describe(),
+              node_[neighbour]);
 }
 
 std::optional<error> context::mismatch(std::size_t other) const {

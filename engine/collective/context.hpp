@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -104,23 +106,87 @@ private:
 /// A set of neighbours, small enough for a coroutine's frame.
 class neighbour_set {
 public:
-  void insert(std::size_t i) noexcept { words_[i / 64] |= bit(i); }
+  /// The empty set among `neighbours`; only the words that those need are touched.
+  explicit neighbour_set(std::size_t neighbours) noexcept : used_((neighbours + 63) / 64) {
+    for (std::size_t w = 0; w < used_; ++w) words_[w] = 0;
+  }
+  /// All of `neighbours` but one.
+  neighbour_set(std::size_t neighbours, std::size_t without) noexcept : neighbour_set(neighbours) {
+    for (std::size_t w = 0; w < used_; ++w) words_[w] = ~std::uint64_t{0};
+    if (neighbours % 64 != 0) words_[used_ - 1] = bit(neighbours) - 1;
+    erase(without);
+  }
   void erase(std::size_t i) noexcept { words_[i / 64] &= ~bit(i); }
   bool contains(std::size_t i) const noexcept { return (words_[i / 64] & bit(i)) != 0; }
+  /// The first member from `from` on, going round at the end; the set is not empty.
+  std::size_t first_from(std::size_t from) const noexcept {
+    std::size_t w = from / 64;
+    std::uint64_t word = words_[w] & (~std::uint64_t{0} << (from % 64));
+    while (word == 0) {
+      w = w + 1 == used_ ? 0 : w + 1;
+      word = words_[w];
+    }
+    return w * 64 + static_cast<std::size_t>(std::countr_zero(word));
+  }
+  /// Moves the members of which `chosen(i)` holds to `to`; how many there were.
+  template <class Chosen>
+  std::size_t move_if(neighbour_set& to, Chosen chosen) noexcept {
+    std::size_t moved = 0;
+    for (std::size_t w = 0; w < used_; ++w) {
+      std::uint64_t those = 0;
+      for (std::uint64_t rest = words_[w]; rest != 0; rest &= rest - 1) {
+        const std::uint64_t lowest = rest & -rest;
+        if (chosen(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)))) those |= lowest;
+      }
+      words_[w] ^= those;
+      to.words_[w] |= those;
+      moved += static_cast<std::size_t>(std::popcount(those));
+    }
+    return moved;
+  }
 
 private:
   static std::uint64_t bit(std::size_t i) noexcept { return std::uint64_t{1} << (i % 64); }
-  std::array<std::uint64_t, most_ranks_a_node / 64> words_{};
+  std::size_t used_;
+  std::array<std::uint64_t, most_ranks_a_node / 64> words_;
 };
 
 class track;
 
+/// A wait for several neighbours: for their arrival at the operation, or for an item of a track.
+class neighbours_wait : public collective_wait {
+protected:
+  neighbours_wait(context& me, track* on, std::size_t item) noexcept
+      : collective_wait(me), track_(on), item_(item) {}
+  ~neighbours_wait() = default;
+  /// Also true for a neighbour that turns out to be in another operation: that is to be thrown.
+  bool is_here(std::size_t neighbour) const noexcept;
+
+  track* track_;
+  std::size_t item_;
+};
+
+/// Waits until all neighbours are there, and checks that it is in the same operation.
+class everybody final : public neighbours_wait {
+public:
+  explicit everybody(context& me, track* on = nullptr, std::size_t item = 0) noexcept
+      : neighbours_wait(me, on, item) {}
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready() || look_again(); }
+  void await_resume();
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+
+  std::size_t next_ = 0;  // all before it are here
+};
+
 /// Neighbours in the order in which their data arrives:
 /// `while (auto from = co_await here.next()) …`
 ///
-/// Each is given once; the sequence ends when all were. It looks first at the neighbour after this
-/// rank, so that ranks that find everything there do not all read from the same one.
-class arrivals final : public collective_wait {
+/// Each is given once; the sequence ends when all were. Of those that are there it gives first the
+/// one after this rank, so that ranks that find everything there do not all read from the same.
+class arrivals final : public neighbours_wait {
 public:
   /// Arrivals at the operation itself, of all neighbours but this rank.
   explicit arrivals(context& me) noexcept;
@@ -131,7 +197,8 @@ public:
   struct next_arrival {
     arrivals& among;
     bool await_ready() const noexcept {
-      return among.left_ == 0 || among.ready() || among.look_again();
+      return among.found_count_ != 0 || among.pending_count_ == 0 || among.ready() ||
+             among.look_again();
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
@@ -145,14 +212,15 @@ public:
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
-  bool is_here(std::size_t neighbour) const noexcept;
   std::optional<std::size_t> take_arrival();
 
-  track* track_ = nullptr;
-  std::size_t item_ = 0;
+  // Neighbours not seen yet, and those seen but not given; all of them are looked at in one go,
+  // so that their lines travel at the same time.
   neighbour_set pending_;
-  std::size_t left_ = 0;
-  std::size_t cursor_ = 0;
+  neighbour_set found_;
+  std::size_t pending_count_;
+  std::size_t found_count_ = 0;
+  std::size_t cursor_;
 };
 
 /// How the blocks of a long operation are cut into items that fit into the stage.
@@ -225,10 +293,13 @@ public:
 
   /// Neighbours whose item has arrived, in that order.
   arrivals here(std::size_t item) noexcept;
+  /// Waits for the item of every neighbour.
+  everybody all_here(std::size_t item) noexcept { return everybody(me_, this, item); }
 
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 private:
+  friend class neighbours_wait;
   friend class arrivals;
   bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
   void fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
@@ -273,6 +344,8 @@ public:
   read_wait read(std::size_t neighbour, std::size_t bytes) noexcept {
     return {*this, neighbour, bytes};
   }
+  /// Waits for all neighbours to arrive.
+  everybody all_here() noexcept { return everybody(*this); }
   /// Neighbours in the order of their arrival.
   arrivals here() noexcept { return arrivals(*this); }
   /// What a neighbour that has arrived published.
@@ -328,21 +401,35 @@ public:
 private:
   friend class collective_wait;
   friend class read_wait;
+  friend class neighbours_wait;
+  friend class everybody;
   friend class arrivals;
   friend class track;
   friend class takers_wait;
 
   wire::fabric& fabric() const noexcept { return team_.fabric(); }
   const wire::board& board() const noexcept { return team_.fabric().board(); }
-  wire::arrival& arrival(std::size_t neighbour) const noexcept {
-    return board().arrival(ticket_.lane, neighbour);
-  }
+  wire::arrival& arrival(std::size_t neighbour) const noexcept { return lane_[neighbour]; }
   bool has_arrived(std::size_t neighbour) const noexcept {
     // acquire: pairs with the release in `fabric::announce`.
     const std::uint64_t word = arrival(neighbour).word.load(std::memory_order_acquire);
     return ((word ^ ticket_.word) >> 32) == 0;
   }
-  void check_fingerprint(std::size_t neighbour);
+  /// Whether a neighbour that has arrived is in another operation than this rank.
+  bool differs(std::size_t neighbour) const noexcept {
+    // relaxed: whoever asks has seen the word with acquire.
+    return arrival(neighbour).word.load(std::memory_order_relaxed) != ticket_.word;
+  }
+  /// Of a neighbour that has arrived: throws if it is in another operation, and takes note of what
+  /// it says it has completed.
+  void check_fingerprint(std::size_t neighbour) {
+    if (differs(neighbour)) [[unlikely]] {
+      throw_mismatch(neighbour);
+    }
+    std::uint64_t& known = team_.known_complete_[neighbour];
+    known = std::max(known, arrival(neighbour).completed.load(std::memory_order_relaxed));
+  }
+  [[noreturn]] void throw_mismatch(std::size_t neighbour) const;
   /// Does work that reads neighbours' memory. They may have lent it, and whoever lends takes it
   /// back when the operation fails: then the work is not begun, or does not count.
   /// \throws error where the team is broken before or after.
@@ -362,7 +449,11 @@ private:
   }
   [[noreturn]] void throw_breakage() const;
   /// Where a rank's published bytes lie.
-  std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept;
+  std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept {
+    if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
+    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(ticket_.lane, neighbour)
+                                           : board().short_stage(ticket_.lane, neighbour);
+  }
   void write_record() noexcept;
   /// Bytes that the ranks of this node receive together.
   std::size_t received_in_node() const noexcept;
@@ -381,6 +472,7 @@ private:
   bool ended_ = false;
   std::vector<std::byte> aside_;
   ticket ticket_;
+  wire::arrival* lane_;  // of all neighbours
 };
 
 // ---- waits that need the whole of context
@@ -394,6 +486,7 @@ public:
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
+  bool look_again() noexcept;
 };
 
 inline context::turn_wait context::turn() noexcept { return turn_wait(*this); }

@@ -56,8 +56,7 @@ void track::post(std::size_t item) noexcept {
 bool track::is_here(std::size_t neighbour, std::size_t item) const noexcept {
   // The arrival comes first: only it says whether the neighbour is in the same operation.
   if (!me_.has_arrived(neighbour)) return false;
-  const wire::arrival& line = me_.arrival(neighbour);
-  if (line.word.load(std::memory_order_relaxed) != me_.ticket_.word) return true;  // to be thrown
+  if (me_.differs(neighbour)) return true;  // to be thrown
   const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
   return counter_wait::has_items(posting.posted, me_.ticket_.items(item + 1));
 }

@@ -52,6 +52,20 @@ bool collective_wait::look_again() noexcept {
   return false;
 }
 
+// Whoever waits for a short message's place is many operations ahead of somebody, whom every look
+// holds up: looks far apart let him go on, and then find several places free at once.
+bool context::turn_wait::look_again() noexcept {
+  if (me_.ticket_.length >= message_length::lengthy) return collective_wait::look_again();
+  constexpr unsigned pauses = 32;
+  muster::engine& engine = engine_of(me_);
+  if (!engine.nothing_else_waits()) return false;
+  for (unsigned i = 0; i < engine.looks_before_suspending(); i += pauses) {
+    for (unsigned k = 0; k < pauses; ++k) spin_pause();
+    if (ready()) return true;
+  }
+  return false;
+}
+
 bool context::turn_wait::awaits(std::size_t rank) const noexcept {
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
   return me_.team_.known_complete_[me_.shape().index_of(rank)] < me_.ticket_.after;
@@ -67,49 +81,62 @@ std::span<const std::byte> read_wait::await_resume() {
 
 bool read_wait::awaits(std::size_t rank) const noexcept { return rank == me_.rank_of(neighbour_); }
 
-arrivals::arrivals(context& me) noexcept : collective_wait(me) {
-  const std::size_t count = me.node().size();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i != me.node_index()) pending_.insert(i);
-  }
-  left_ = count - 1;
-  cursor_ = me.node_index();
+bool neighbours_wait::is_here(std::size_t neighbour) const noexcept {
+  return track_ != nullptr ? track_->is_here(neighbour, item_) : me_.has_arrived(neighbour);
 }
+
+bool everybody::ready() noexcept {
+  for (; next_ < me_.node().size(); ++next_) {
+    if (next_ == me_.node_index()) continue;
+    if (!is_here(next_)) return false;
+    if (me_.differs(next_)) return true;
+  }
+  return true;
+}
+
+void everybody::await_resume() {
+  rethrow_interruption();
+  for (std::size_t i = 0; i < me_.node().size(); ++i) {
+    if (i != me_.node_index()) me_.check_fingerprint(i);
+  }
+}
+
+bool everybody::awaits(std::size_t rank) const noexcept {
+  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
+  const std::size_t i = me_.shape().index_of(rank);
+  return i >= next_ && i != me_.node_index() && !is_here(i);
+}
+
+arrivals::arrivals(context& me) noexcept
+    : neighbours_wait(me, nullptr, 0),
+      pending_(me.node().size(), me.node_index()),
+      found_(me.node().size()),
+      pending_count_(me.node().size() - 1),
+      cursor_(me.node_index()) {}
 
 arrivals::arrivals(context& me, track& on, std::size_t item) noexcept : arrivals(me) {
   track_ = &on;
   item_ = item;
   if (item == 0) return;
-  for (std::size_t i = 0; i < me.node().size(); ++i) {
-    if (!pending_.contains(i) || on.items_of(i) > item) continue;
-    pending_.erase(i);
-    --left_;
-  }
-}
-
-bool arrivals::is_here(std::size_t neighbour) const noexcept {
-  return track_ != nullptr ? track_->is_here(neighbour, item_) : me_.has_arrived(neighbour);
+  neighbour_set done(me.node().size());
+  pending_count_ -= pending_.move_if(done, [&](std::size_t i) { return on.items_of(i) <= item; });
 }
 
 bool arrivals::ready() noexcept {
-  const std::size_t count = me_.node().size();
-  std::size_t i = cursor_;
-  do {
-    i = i + 1 == count ? 0 : i + 1;
-    if (pending_.contains(i) && is_here(i)) {
-      cursor_ = i;
-      return true;
-    }
-  } while (i != cursor_);
-  return false;
+  const std::size_t more =
+      pending_.move_if(found_, [this](std::size_t i) { return is_here(i); });
+  pending_count_ -= more;
+  found_count_ += more;
+  return found_count_ != 0;
 }
 
 std::optional<std::size_t> arrivals::take_arrival() {
   rethrow_interruption();
-  if (left_ == 0) return std::nullopt;
+  if (found_count_ == 0) return std::nullopt;
+  cursor_ = found_.first_from(cursor_);
   me_.check_fingerprint(cursor_);
-  pending_.erase(cursor_);
-  --left_;
+  found_.erase(cursor_);
+  --found_count_;
   return cursor_;
 }
 

@@ -9,9 +9,9 @@
 
 namespace muster {
 
-/// How much staging an operation needs: that of its lane, or one of the stages that operations of
-/// its kind rotate through.
-enum class message_length : std::uint8_t { tiny, brief, lengthy, very_long };
+/// How much staging an operation needs: what its lane has, or one of the long stages; fewer of
+/// those where they would be filled.
+enum class message_length : std::uint8_t { brief, lengthy, very_long };
 
 /// An operation's place in its team's order.
 struct ticket {
@@ -19,7 +19,7 @@ struct ticket {
   /// Sequence number and rolling fingerprint, as announced.
   std::uint64_t word = 0;
   std::size_t lane = 0;
-  message_length length = message_length::tiny;
+  message_length length = message_length::brief;
   std::size_t stage = 0;
   /// The operation may begin when all operations up to this one are complete on every rank.
   std::uint64_t after = 0;
@@ -42,17 +42,13 @@ public:
     mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
     mine.length = length;
     switch (length) {
-      case message_length::tiny:
-        mine.stage = mine.lane;
-        break;
       case message_length::brief:
-        take_stage(mine, brief_, wire::short_stages);
         break;
       case message_length::lengthy:
-        take_stage(mine, lengthy_, wire::long_stages);
+        take_stage(mine, wire::long_stages);
         break;
       case message_length::very_long:
-        take_stage(mine, lengthy_, wire::very_long_stages);
+        take_stage(mine, wire::very_long_stages);
         break;
     }
     return mine;
@@ -77,18 +73,10 @@ public:
   }
 
 private:
-  /// Stages of one kind, and the last operation that used each.
-  template <std::size_t Count>
-  struct rotation {
-    std::uint64_t begun = 0;
-    std::array<std::uint64_t, Count> last{};
-  };
-
-  template <std::size_t Count>
-  static void take_stage(ticket& mine, rotation<Count>& among, std::size_t first) noexcept {
-    mine.stage = among.begun++ % first;
-    mine.after = std::max(mine.after, among.last[mine.stage]);
-    among.last[mine.stage] = mine.sequence;
+  void take_stage(ticket& mine, std::size_t among_first) noexcept {
+    mine.stage = staged_++ % among_first;
+    mine.after = std::max(mine.after, stage_users_[mine.stage]);
+    stage_users_[mine.stage] = mine.sequence;
   }
 
   static_assert(wire::lanes <= 64, "complete_ahead_ has a bit for each operation in flight");
@@ -97,8 +85,8 @@ private:
   std::uint64_t completed_ = 0;
   std::uint64_t complete_ahead_ = 0;  // bit i: operation completed_ + 1 + i is complete
   std::uint64_t history_ = 0;
-  rotation<wire::short_stages> brief_;
-  rotation<wire::long_stages> lengthy_;
+  std::uint64_t staged_ = 0;                                    // operations with a long stage
+  std::array<std::uint64_t, wire::long_stages> stage_users_{};  // the last one of each
 };
 
 }  // namespace muster

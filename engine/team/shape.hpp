@@ -25,7 +25,7 @@ class shape {
 public:
   explicit shape(std::vector<place> places);
 
-  std::size_t size() const noexcept { return places_.size(); }
+  std::size_t size() const noexcept { return node_of_.size(); }
   std::size_t nodes() const noexcept { return ranks_of_.size(); }
   const place& place_of(std::size_t rank) const noexcept { return places_[rank]; }
   /// Nodes are numbered 0… in the order of their lowest rank.

@@ -16,9 +16,8 @@ static_assert(counter::is_always_lock_free);
 /// Operations of a team that may be in flight at once; the next one waits for the oldest. Many, so
 /// that a rank whose part needs nobody (the root of a short broadcast) can run far ahead.
 inline constexpr std::size_t lanes = 64;
-/// Stages for longer messages, which operations rotate through: the fewer the longer the message,
-/// so that what is staged stays in the cache.
-inline constexpr std::size_t short_stages = 16;
+/// Stages for long messages, which operations rotate through: the fewer the longer the message, so
+/// that what is staged stays in the cache.
 inline constexpr std::size_t long_stages = 8;
 inline constexpr std::size_t very_long_stages = 2;
 /// Independent streams of items that a long operation has per rank (for example contributions in,
@@ -27,7 +26,8 @@ inline constexpr std::size_t tracks = 2;
 
 /// What fits into an arrival's own cache line.
 inline constexpr std::size_t inline_bytes = 48;
-/// The stage of a tiny message, one for each lane, and of a short one, per rank.
+/// The stages of a tiny and of a short message, per rank, one of each for each lane. Those of tiny
+/// ones lie closer together.
 inline constexpr std::size_t tiny_stage_bytes = 512;
 inline constexpr std::size_t short_stage_bytes = 8 * 1024;
 /// A long stage, per rank and track: `staged_items` items of `item_bytes`.
@@ -96,8 +96,8 @@ public:
   std::byte* tiny_stage(std::size_t lane, std::size_t rank) const noexcept {
     return stages_of(rank) + lane * tiny_stage_bytes;
   }
-  std::byte* short_stage(std::size_t stage, std::size_t rank) const noexcept {
-    return stages_of(rank) + short_from + stage * short_stage_bytes;
+  std::byte* short_stage(std::size_t lane, std::size_t rank) const noexcept {
+    return stages_of(rank) + short_from + lane * short_stage_bytes;
   }
   std::byte* long_stage(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
     return stages_of(rank) + long_from + (stage * tracks + track) * long_stage_bytes;
@@ -105,7 +105,7 @@ public:
 
 private:
   static constexpr std::size_t short_from = lanes * tiny_stage_bytes;
-  static constexpr std::size_t long_from = short_from + short_stages * short_stage_bytes;
+  static constexpr std::size_t long_from = short_from + lanes * short_stage_bytes;
   static constexpr std::size_t per_rank = long_from + long_stages * tracks * long_stage_bytes;
 
   static std::size_t completions(std::size_t ranks) noexcept {

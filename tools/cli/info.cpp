@@ -67,7 +67,7 @@ void add_decisions(std::string& text, const machine& seen) {
                  size(wire::inline_bytes));
   fmt::format_to(out, "  to {:>8}   through the stage of the operation's lane, {} of them\n",
                  size(wire::tiny_stage_bytes), wire::lanes);
-  fmt::format_to(out, "  to {:>8}   through the operation's slot in shared memory\n",
+  fmt::format_to(out, "  to {:>8}   the same, through its larger stage\n",
                  size(wire::short_stage_bytes));
   fmt::format_to(out, "  longer        in items of up to {}, {} ahead, through shared memory;\n",
                  size(wire::item_bytes), wire::staged_items);
