@@ -31,7 +31,7 @@ const algorithm allgather_flat = {
     .summary = "every rank copies everybody's block from shared memory",
     .source = "SRM 2.2",
     .suits = one_node_brief,
-    .length = published_length,
+    .stages = exchange_stages,
     .run = run,
 };
 

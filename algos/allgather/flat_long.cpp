@@ -41,7 +41,7 @@ const algorithm allgather_flat_long = {
     .summary = "every rank copies everybody's block, from its stage or straight from its buffer",
     .source = "SRM 2.2",
     .suits = one_node,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

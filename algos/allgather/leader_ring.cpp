@@ -105,7 +105,7 @@ const algorithm allgather_leader_ring = {
     .summary = "shared inside nodes, a ring of leaders between them",
     .source = "Qian 4.4.2",
     .suits = any_team,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

@@ -30,7 +30,7 @@ const algorithm allreduce_flat = {
     .summary = "every rank combines everybody's contribution",
     .source = "SRM 2.2",
     .suits = one_node_brief,
-    .length = published_length,
+    .stages = exchange_stages,
     .run = run,
 };
 

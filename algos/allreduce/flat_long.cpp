@@ -39,7 +39,7 @@ const algorithm allreduce_flat_long = {
     .summary = "every rank combines a slice and collects all",
     .source = "SRM 2.4",
     .suits = one_node,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

@@ -72,7 +72,7 @@ const algorithm allreduce_srm = {
     .summary = "node reduce, recursive doubling between leaders, node broadcast",
     .source = "SRM 2.4",
     .suits = any_team,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

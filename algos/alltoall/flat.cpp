@@ -34,7 +34,7 @@ const algorithm alltoall_flat = {
     .summary = "every rank picks its blocks from everybody's slot in shared memory",
     .source = "SRM 2.2",
     .suits = one_node_brief,
-    .length = published_length,
+    .stages = exchange_stages,
     .run = run,
 };
 

@@ -54,7 +54,7 @@ const algorithm alltoall_flat_long = {
     .summary = "pieces of all blocks through every rank's stage, or straight from its buffer",
     .source = "SRM 2.2",
     .suits = one_node,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

@@ -15,8 +15,8 @@
 namespace muster::algos {
 namespace {
 
-message_length lengthy(const shape&, const machine&, const arguments&) {
-  return message_length::lengthy;  // for the track that releases
+stage_kind one_track(const shape&, const machine&, const arguments&) {
+  return stage_kind::lengthy;  // for the track that releases
 }
 
 task<> run(context& me, const arguments&) {
@@ -39,7 +39,7 @@ const algorithm barrier_srm = {
     .summary = "node check-in, dissemination between leaders, node release",
     .source = "SRM 2.4",
     .suits = any_team,
-    .length = lengthy,
+    .stages = one_track,
     .run = run,
 };
 

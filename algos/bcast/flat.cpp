@@ -33,7 +33,7 @@ const algorithm bcast_flat = {
     .summary = "through the root's slot in shared memory",
     .source = "SRM 2.2",
     .suits = one_node_brief,
-    .length = published_length,
+    .stages = one_way_stages,
     .run = run,
 };
 

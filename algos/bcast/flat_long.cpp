@@ -59,7 +59,7 @@ const algorithm bcast_flat_long = {
     .summary = "item by item through the root's stage, or straight from its buffer",
     .source = "SRM 2.2",
     .suits = one_node,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

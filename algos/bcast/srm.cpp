@@ -69,7 +69,7 @@ const algorithm bcast_srm = {
     .summary = "binomial tree between nodes, staged pieces inside",
     .source = "SRM 2.4",
     .suits = any_team,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

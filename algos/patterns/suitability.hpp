@@ -21,16 +21,22 @@ inline bool one_node_brief(const shape& ranks, const machine&, const arguments& 
   return ranks.nodes() == 1 && contributed_bytes(ranks, call) <= wire::short_stage_bytes;
 }
 
-/// For algorithms without tracks, which publish everything at once, or nothing.
-inline message_length published_length(const shape&, const machine&, const arguments&) {
-  return message_length::brief;
+/// For algorithms that publish and of which some ranks wait for nobody, or that publish nothing.
+inline stage_kind one_way_stages(const shape&, const machine&, const arguments&) {
+  return stage_kind::one_way;
+}
+
+/// For algorithms that publish and of which every rank waits for every other.
+inline stage_kind exchange_stages(const shape& ranks, const machine&, const arguments& call) {
+  // What fits beside the arrivals needs no stage at all.
+  return contributed_bytes(ranks, call) <= wire::inline_bytes ? stage_kind::one_way
+                                                              : stage_kind::exchanged;
 }
 
 /// For algorithms with tracks.
-inline message_length staged_length(const shape& ranks, const machine&, const arguments& call) {
+inline stage_kind track_stages(const shape& ranks, const machine&, const arguments& call) {
   constexpr std::size_t lengthy = 128 * 1024;
-  return contributed_bytes(ranks, call) <= lengthy ? message_length::lengthy
-                                                   : message_length::very_long;
+  return contributed_bytes(ranks, call) <= lengthy ? stage_kind::lengthy : stage_kind::very_long;
 }
 
 }  // namespace muster::algos

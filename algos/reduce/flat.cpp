@@ -35,7 +35,7 @@ const algorithm reduce_flat = {
     .summary = "the root combines what all others left in shared memory",
     .source = "SRM 2.2",
     .suits = one_node_brief,
-    .length = published_length,
+    .stages = one_way_stages,
     .run = run,
 };
 

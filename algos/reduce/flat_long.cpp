@@ -39,7 +39,7 @@ const algorithm reduce_flat_long = {
     .summary = "every rank combines a slice, the root collects them",
     .source = "SRM 2.4",
     .suits = one_node,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

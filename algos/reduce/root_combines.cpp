@@ -60,7 +60,7 @@ const algorithm reduce_root_combines = {
     .summary = "the root combines what the others stage, who do not wait",
     .source = "SRM 2.4",
     .suits = shared_cores,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

@@ -53,7 +53,7 @@ const algorithm reduce_srm = {
     .summary = "node leaders combine their node, then each other over a binomial tree",
     .source = "SRM 2.4",
     .suits = any_team,
-    .length = staged_length,
+    .stages = track_stages,
     .run = run,
 };
 

@@ -23,8 +23,8 @@ struct algorithm {
   /// Whether it can run this call on this team. A pure function of facts that are the same on
   /// every rank.
   bool (*suits)(const shape&, const machine&, const arguments&);
-  /// The staging it uses for this call; pure likewise.
-  message_length (*length)(const shape&, const machine&, const arguments&);
+  /// The stages it uses for this call; pure likewise.
+  stage_kind (*stages)(const shape&, const machine&, const arguments&);
   /// One rank's part of the operation.
   task<> (*run)(context&, const arguments&);
 };

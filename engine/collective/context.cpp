@@ -16,12 +16,12 @@ context::context(team& of, const arguments& call, const algorithm& chosen) noexc
   // Odd multipliers spread the parts over the word; `begin` mixes it.
   const std::uint64_t fingerprint =
       call.count * 0x9e37'79b9'7f4a'7c15U + call.root * 0xc2b2'ae3d'27d4'eb4fU + kind_;
-  ticket_ = of.order_.begin(fingerprint, chosen.length(of.shape_, of.machine_, call));
+  ticket_ = of.order_.begin(fingerprint, chosen.stages(of.shape_, of.machine_, call));
   lane_ = &board().arrival(ticket_.lane, 0);
   write_record();
   // Short results are written as they are, whatever their number.
   results_exceed_cache_ =
-      ticket_.length >= message_length::lengthy && received_in_node() > of.machine_.cache_bytes / 4;
+      ticket_.kind >= stage_kind::lengthy && received_in_node() > of.machine_.cache_bytes / 4;
 }
 
 context::~context() {

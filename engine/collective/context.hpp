@@ -435,7 +435,7 @@ private:
   /// \throws error where the team is broken before or after.
   template <class Work>
   void read_neighbours(Work work) {
-    if (ticket_.length < message_length::lengthy) {  // nothing is lent
+    if (ticket_.kind < stage_kind::lengthy) {  // nothing is lent
       work();
       return;
     }
@@ -451,8 +451,8 @@ private:
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept {
     if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
-    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(ticket_.lane, neighbour)
-                                           : board().short_stage(ticket_.lane, neighbour);
+    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(ticket_.stage, neighbour)
+                                           : board().short_stage(ticket_.stage, neighbour);
   }
   void write_record() noexcept;
   /// Bytes that the ranks of this node receive together.

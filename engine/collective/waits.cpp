@@ -55,7 +55,7 @@ bool collective_wait::look_again() noexcept {
 // Whoever waits for a short message's place is many operations ahead of somebody, whom every look
 // holds up: looks far apart let him go on, and then find several places free at once.
 bool context::turn_wait::look_again() noexcept {
-  if (me_.ticket_.length >= message_length::lengthy) return collective_wait::look_again();
+  if (me_.ticket_.kind >= stage_kind::lengthy) return collective_wait::look_again();
   constexpr unsigned pauses = 32;
   muster::engine& engine = engine_of(me_);
   if (!engine.nothing_else_waits()) return false;
@@ -123,8 +123,7 @@ arrivals::arrivals(context& me, track& on, std::size_t item) noexcept : arrivals
 }
 
 bool arrivals::ready() noexcept {
-  const std::size_t more =
-      pending_.move_if(found_, [this](std::size_t i) { return is_here(i); });
+  const std::size_t more = pending_.move_if(found_, [this](std::size_t i) { return is_here(i); });
   pending_count_ -= more;
   found_count_ += more;
   return found_count_ != 0;

@@ -4,14 +4,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "engine/wire/board.hpp"
 
 namespace muster {
 
-/// How much staging an operation needs: what its lane has, or one of the long stages; fewer of
-/// those where they would be filled.
-enum class message_length : std::uint8_t { brief, lengthy, very_long };
+/// Which of the node's stages an operation uses.
+enum class stage_kind : std::uint8_t {
+  one_way,    ///< short, and some ranks wait for nobody: one for each lane, to run far ahead
+  exchanged,  ///< short, and every rank waits for every other: few, which stay in the cache
+  lengthy,    ///< long: item by item through tracks
+  very_long,  ///< the same, and would fill them: fewer
+};
 
 /// An operation's place in its team's order.
 struct ticket {
@@ -19,7 +24,7 @@ struct ticket {
   /// Sequence number and rolling fingerprint, as announced.
   std::uint64_t word = 0;
   std::size_t lane = 0;
-  message_length length = message_length::brief;
+  stage_kind kind = stage_kind::one_way;
   std::size_t stage = 0;
   /// The operation may begin when all operations up to this one are complete on every rank.
   std::uint64_t after = 0;
@@ -32,7 +37,7 @@ struct ticket {
 /// tickets agree without a word between them.
 class operation_order {
 public:
-  ticket begin(std::uint64_t call, message_length length) noexcept {
+  ticket begin(std::uint64_t call, stage_kind kind) noexcept {
     // The fingerprint covers all calls so far, so that an earlier mismatch shows at any contact.
     history_ = mix(history_ ^ call);
     ticket mine;
@@ -40,15 +45,19 @@ public:
     mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
     mine.lane = mine.sequence % wire::lanes;
     mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
-    mine.length = length;
-    switch (length) {
-      case message_length::brief:
+    mine.kind = kind;
+    switch (kind) {
+      case stage_kind::one_way:
+        take_stage(mine, mine.lane, short_users_);
         break;
-      case message_length::lengthy:
-        take_stage(mine, wire::long_stages);
+      case stage_kind::exchanged:
+        take_stage(mine, exchanges_++ % wire::exchange_stages, short_users_);
         break;
-      case message_length::very_long:
-        take_stage(mine, wire::very_long_stages);
+      case stage_kind::lengthy:
+        take_stage(mine, tracked_++ % wire::long_stages, long_users_);
+        break;
+      case stage_kind::very_long:
+        take_stage(mine, tracked_++ % wire::very_long_stages, long_users_);
         break;
     }
     return mine;
@@ -73,10 +82,10 @@ public:
   }
 
 private:
-  void take_stage(ticket& mine, std::size_t among_first) noexcept {
-    mine.stage = staged_++ % among_first;
-    mine.after = std::max(mine.after, stage_users_[mine.stage]);
-    stage_users_[mine.stage] = mine.sequence;
+  static void take_stage(ticket& mine, std::size_t stage, std::span<std::uint64_t> users) noexcept {
+    mine.stage = stage;
+    mine.after = std::max(mine.after, users[stage]);
+    users[stage] = mine.sequence;
   }
 
   static_assert(wire::lanes <= 64, "complete_ahead_ has a bit for each operation in flight");
@@ -85,8 +94,11 @@ private:
   std::uint64_t completed_ = 0;
   std::uint64_t complete_ahead_ = 0;  // bit i: operation completed_ + 1 + i is complete
   std::uint64_t history_ = 0;
-  std::uint64_t staged_ = 0;                                    // operations with a long stage
-  std::array<std::uint64_t, wire::long_stages> stage_users_{};  // the last one of each
+  std::uint64_t exchanges_ = 0;  // operations of that kind
+  std::uint64_t tracked_ = 0;    // lengthy and very long ones
+  // The last operation that used each stage.
+  std::array<std::uint64_t, wire::lanes> short_users_{};
+  std::array<std::uint64_t, wire::long_stages> long_users_{};
 };
 
 }  // namespace muster

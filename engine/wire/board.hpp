@@ -16,8 +16,9 @@ static_assert(counter::is_always_lock_free);
 /// Operations of a team that may be in flight at once; the next one waits for the oldest. Many, so
 /// that a rank whose part needs nobody (the root of a short broadcast) can run far ahead.
 inline constexpr std::size_t lanes = 64;
-/// Stages for long messages, which operations rotate through: the fewer the longer the message, so
-/// that what is staged stays in the cache.
+/// Stages that operations rotate through: for short messages of which every rank waits for every
+/// other, and for long ones, the fewer the longer the message. What is staged stays in the cache.
+inline constexpr std::size_t exchange_stages = 8;
 inline constexpr std::size_t long_stages = 8;
 inline constexpr std::size_t very_long_stages = 2;
 /// Independent streams of items that a long operation has per rank (for example contributions in,
@@ -26,7 +27,7 @@ inline constexpr std::size_t tracks = 2;
 
 /// What fits into an arrival's own cache line.
 inline constexpr std::size_t inline_bytes = 48;
-/// The stages of a tiny and of a short message, per rank, one of each for each lane. Those of tiny
+/// The stages of a tiny and of a short message, per rank, as many of each as lanes. Those of tiny
 /// ones lie closer together.
 inline constexpr std::size_t tiny_stage_bytes = 512;
 inline constexpr std::size_t short_stage_bytes = 8 * 1024;
@@ -93,11 +94,11 @@ public:
   wire::taking& taking(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
     return at<wire::taking>(takings(ranks_), (stage * tracks + track) * ranks_ + rank);
   }
-  std::byte* tiny_stage(std::size_t lane, std::size_t rank) const noexcept {
-    return stages_of(rank) + lane * tiny_stage_bytes;
+  std::byte* tiny_stage(std::size_t stage, std::size_t rank) const noexcept {
+    return stages_of(rank) + stage * tiny_stage_bytes;
   }
-  std::byte* short_stage(std::size_t lane, std::size_t rank) const noexcept {
-    return stages_of(rank) + short_from + lane * short_stage_bytes;
+  std::byte* short_stage(std::size_t stage, std::size_t rank) const noexcept {
+    return stages_of(rank) + short_from + stage * short_stage_bytes;
   }
   std::byte* long_stage(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
     return stages_of(rank) + long_from + (stage * tracks + track) * long_stage_bytes;

@@ -11,14 +11,14 @@
 namespace muster::testing {
 namespace {
 
-constexpr auto brief = message_length::brief;
-constexpr auto lengthy = message_length::lengthy;
+constexpr auto one_way = stage_kind::one_way;
+constexpr auto lengthy = stage_kind::lengthy;
 
 TEST_CASE("ranks that begin the same calls get the same tickets") {
   operation_order one;
   operation_order other;
   for (std::uint64_t i = 0; i < 100; ++i) {
-    const auto length = static_cast<message_length>(i % 4);
+    const auto length = static_cast<stage_kind>(i % 4);
     const ticket a = one.begin(i * i, length);
     const ticket b = other.begin(i * i, length);
     CHECK(a.sequence == i + 1);
@@ -32,20 +32,20 @@ TEST_CASE("ranks that begin the same calls get the same tickets") {
 TEST_CASE("another call changes the word, and those of all later calls") {
   operation_order one;
   operation_order other;
-  const ticket first = one.begin(1, brief);
-  CHECK(first.word != other.begin(2, brief).word);
-  for (int i = 0; i < 50; ++i) CHECK(one.begin(7, brief).word != other.begin(7, brief).word);
+  const ticket first = one.begin(1, one_way);
+  CHECK(first.word != other.begin(2, one_way).word);
+  for (int i = 0; i < 50; ++i) CHECK(one.begin(7, one_way).word != other.begin(7, one_way).word);
 }
 
 TEST_CASE("the word carries the sequence number in its upper half") {
   operation_order order;
-  for (std::uint64_t i = 1; i < 40; ++i) CHECK((order.begin(3, brief).word >> 32) == i);
+  for (std::uint64_t i = 1; i < 40; ++i) CHECK((order.begin(3, one_way).word >> 32) == i);
 }
 
 TEST_CASE("a lane is used again only after its last user") {
   operation_order order;
   std::vector<ticket> all;
-  for (int i = 0; i < 200; ++i) all.push_back(order.begin(0, static_cast<message_length>(i % 3)));
+  for (int i = 0; i < 200; ++i) all.push_back(order.begin(0, static_cast<stage_kind>(i % 4)));
   for (std::size_t later = 0; later < all.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       if (all[earlier].lane == all[later].lane) {
@@ -55,16 +55,35 @@ TEST_CASE("a lane is used again only after its last user") {
   }
 }
 
-TEST_CASE("a long stage too, whatever the lengths of its users") {
+std::size_t stages_for(stage_kind kind) {
+  switch (kind) {
+    case stage_kind::one_way:
+      return wire::lanes;
+    case stage_kind::exchanged:
+      return wire::exchange_stages;
+    case stage_kind::lengthy:
+      return wire::long_stages;
+    case stage_kind::very_long:
+      return wire::very_long_stages;
+  }
+  return 0;
+}
+
+bool is_long(const ticket& one) {
+  return one.kind == stage_kind::lengthy || one.kind == stage_kind::very_long;
+}
+
+TEST_CASE("a stage too, whatever the kinds of its users") {
   random_stream random(run_seed());
   operation_order order;
   std::vector<ticket> all;
-  for (int i = 0; i < 300; ++i) {
-    const ticket mine = order.begin(0, static_cast<message_length>(random.below(3)));
-    if (mine.length == brief) continue;
-    CHECK(mine.stage < (mine.length == lengthy ? wire::long_stages : wire::very_long_stages));
+  for (int i = 0; i < 400; ++i) {
+    const ticket mine = order.begin(0, static_cast<stage_kind>(random.below(4)));
+    CHECK(mine.stage < stages_for(mine.kind));
     for (const ticket& before : all) {
-      if (before.stage == mine.stage) CHECK(mine.after >= before.sequence);
+      if (is_long(before) == is_long(mine) && before.stage == mine.stage) {
+        CHECK(mine.after >= before.sequence);
+      }
     }
     all.push_back(mine);
   }
@@ -73,7 +92,7 @@ TEST_CASE("a long stage too, whatever the lengths of its users") {
 TEST_CASE("nothing waits for itself or later ones") {
   operation_order order;
   for (int i = 0; i < 100; ++i) {
-    const ticket mine = order.begin(0, i % 5 == 0 ? lengthy : brief);
+    const ticket mine = order.begin(0, i % 5 == 0 ? lengthy : one_way);
     CHECK(mine.after < mine.sequence);
   }
 }
@@ -84,7 +103,7 @@ public:
   void step(random_stream& random) {
     const bool has_room = begun_ < order_.completed() + wire::lanes;
     if (running_.empty() || (has_room && random.one_in(2))) {
-      begun_ = order_.begin(0, brief).sequence;
+      begun_ = order_.begin(0, one_way).sequence;
       running_.insert(begun_);
       return;
     }
