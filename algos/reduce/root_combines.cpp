@@ -1,12 +1,12 @@
-// Long reduce in the node's memory where ranks share cores.
+// Long reduce in the node's memory where ranks share cores, or are two.
 //
 //  1  every rank but the root offers its contribution in place, or stages it item by item, as far
-//     ahead as the stage allows, and is done
+//     ahead as the root lets it, and is done
 //  2  the root combines each item of all contributions, in rank order, straight into its result
 //
 // N-1 copies and one pass over N inputs. One rank does all the arithmetic, but nobody waits for
-// anybody except the root: where ranks take turns on a core, that saves more than sharing the
-// arithmetic would.
+// anybody except the root: where ranks take turns on a core, or only one could take a share, that
+// saves more than sharing the arithmetic would.
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4), its tree flattened to one level.
 
@@ -39,7 +39,7 @@ task<> combine_all(context& me, const arguments& call, track& in) {
 }
 
 task<> run(context& me, const arguments& call) {
-  track in(me, 0, items(call.bytes(), 1, items::far));
+  track in(me, 0, items(call.bytes(), 1));
   me.arrive();
   if (me.rank() == call.root) {
     co_await combine_all(me, call, in);
@@ -48,8 +48,8 @@ task<> run(context& me, const arguments& call) {
   }
 }
 
-bool shared_cores(const shape& ranks, const machine& measured, const arguments&) {
-  return ranks.nodes() == 1 && ranks.size() > measured.processors;
+bool little_to_share(const shape& ranks, const machine& measured, const arguments&) {
+  return ranks.nodes() == 1 && (ranks.size() <= 2 || ranks.size() > measured.processors);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ const algorithm reduce_root_combines = {
     .what = collective::reduce,
     .summary = "the root combines what the others stage, who do not wait",
     .source = "SRM 2.4",
-    .suits = shared_cores,
+    .suits = little_to_share,
     .stages = track_stages,
     .run = run,
 };
