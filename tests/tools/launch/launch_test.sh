@@ -50,6 +50,14 @@ check "a rank that fails: the others learn of it soon" counts 3 'soon: .*rank 1 
 check "a rank that leaves: not a failure of its own" run 0 -n 3 "$program" leaves
 check "a rank that leaves: the others learn of it" counts 2 'soon: .*rank 1 left before allreduce'
 
+if "$muster" info | grep -q 'process_vm_readv .*GB/s'; then
+  check "kernel copies" run 0 -n 3 --kernel-copies-from 1 "$program" forbidden
+  check "kernel copies: who may not, from whom, in what" \
+    counts 1 '^rank 1: alltoall\(.*cannot copy from the memory of rank [02]: Operation not permitted'
+  check "kernel copies: the others learn of it" \
+    counts 2 '^rank [02]: .*rank 1: alltoall\(.*Operation not permitted'
+fi
+
 check "ranks, nodes" run 0 -n 5 --nodes 2 --bind none "$program" where
 check "uneven nodes" counts 3 'node 0 '
 check "not bound: any core" counts 5 'core any'

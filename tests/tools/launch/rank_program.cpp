@@ -2,11 +2,18 @@
 
 #include <muster/muster.hpp>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -36,6 +43,36 @@ task<> wait_while_one_ends(team& team, std::function<void()> end) {
   } catch (const muster::error& why) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
     std::printf("rank %zu %s: %s\n", team.rank(), waited.count() < 1 ? "soon" : "LATE", why.what());
+  }
+}
+
+/// From now on the kernel refuses this process to read another one's memory.
+void forbid_reading_others() {
+  std::array program = {
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{.len = program.size(), .filter = program.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    std::perror("seccomp");
+  }
+}
+
+/// Rank 1 must read the others' blocks, and may not.
+task<> read_what_is_forbidden(team& team) {
+  co_await muster::barrier(team);
+  if (team.rank() == 1) forbid_reading_others();
+  std::vector<double> send(10000 * team.size(), 1.0);
+  std::vector<double> receive(send.size());
+  try {
+    co_await muster::alltoall(team, send, receive);
+    // Whoever does not need rank 1 any more may have finished; the next one shows it.
+    co_await muster::alltoall(team, send, receive);
+  } catch (const muster::error& why) {
+    std::printf("rank %zu: %s\n", team.rank(), why.what());
   }
 }
 
@@ -93,6 +130,7 @@ int main(int argc, char** argv) {
       {"killed", [&] { end_with([] { ::raise(SIGKILL); }); }},
       {"exits", [&] { end_with([] { ::_exit(7); }); }},
       {"leaves", [&] { end_with([] { ::_exit(0); }); }},
+      {"forbidden", [&] { world.run(read_what_is_forbidden(team)); }},
       {"where", [&] { say_where(team); }},
       {"reads", [&] { read_input(team); }},
       {"sleeps", [&] { sleep_long(); }},
