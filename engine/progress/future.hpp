@@ -62,7 +62,12 @@ public:
 };
 
 template <class T>
-started<T> run_started(engine&, task<T> work) {
+started<T> run_started(engine& where, task<T> work) {
+  // It may have been posted just before the engine was stopped. No deadline is asked for: an
+  // engine's own scope has none.
+  if (where.scope().stopped(clock_time(0))) {
+    throw error(errc::stopped, "start: the engine was stopped before the operation began");
+  }
   co_return co_await std::move(work);
 }
 

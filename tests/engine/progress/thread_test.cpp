@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <latch>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -95,6 +96,36 @@ TEST_CASE("an engine that is destroyed ends what is in flight, and whoever waits
   here.stop();
   waiting.join();
   CHECK(ended == errc::stopped);
+}
+
+task<> occupy(std::latch& occupied, std::latch& released) {
+  occupied.count_down();
+  released.wait();
+  co_return;
+}
+task<> note(bool& began) {
+  began = true;
+  co_return;
+}
+
+TEST_CASE("what has not begun when the engine is stopped never begins") {
+  const watchdog alive("thread: stopped before it began");
+  std::latch occupied(1);
+  std::latch released(1);
+  bool began = false;
+  engine here(own_thread);
+  auto first = start(here, occupy(occupied, released));
+  occupied.wait();
+  auto second = start(here, note(began));
+  std::jthread releases([&] {
+    while (!here.scope().stopped(clock_time(0))) std::this_thread::yield();
+    released.count_down();
+  });
+  here.stop();
+  CHECK(!began);
+  const auto why = failure_of([&] { second.wait(); });
+  REQUIRE(why);
+  CHECK(why->code() == errc::stopped);
 }
 
 TEST_CASE("an engine that is destroyed at once") {
