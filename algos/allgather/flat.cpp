@@ -30,8 +30,8 @@ const algorithm allgather_flat = {
     .what = collective::allgather,
     .summary = "every rank copies everybody's block from shared memory",
     .source = "SRM 2.2",
-    .suits = one_node_brief,
-    .stages = exchange_stages,
+    .suits = one_node_short,
+    .stages = exchanged_stages,
     .run = run,
 };
 

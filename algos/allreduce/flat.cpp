@@ -29,8 +29,8 @@ const algorithm allreduce_flat = {
     .what = collective::allreduce,
     .summary = "every rank combines everybody's contribution",
     .source = "SRM 2.2",
-    .suits = one_node_brief,
-    .stages = exchange_stages,
+    .suits = one_node_short,
+    .stages = exchanged_stages,
     .run = run,
 };
 

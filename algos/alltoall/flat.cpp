@@ -33,8 +33,8 @@ const algorithm alltoall_flat = {
     .what = collective::alltoall,
     .summary = "every rank picks its blocks from everybody's slot in shared memory",
     .source = "SRM 2.2",
-    .suits = one_node_brief,
-    .stages = exchange_stages,
+    .suits = one_node_short,
+    .stages = exchanged_stages,
     .run = run,
 };
 

@@ -41,7 +41,7 @@ const algorithm alltoall_pairwise = {
     .summary = "in step s to the rank s further on and from the one s back",
     .source = "Qian 3.4.4",
     .suits = any_team,
-    .stages = one_way_stages,
+    .stages = no_stages,
     .run = run,
 };
 

@@ -28,7 +28,7 @@ const algorithm barrier_flat = {
     .summary = "every rank sees every other's arrival in shared memory",
     .source = "SRM 2.2",
     .suits = one_node,
-    .stages = exchange_stages,
+    .stages = exchanged_stages,
     .run = run,
 };
 

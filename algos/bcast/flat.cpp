@@ -1,7 +1,7 @@
 // Short broadcast in the node's memory.
 //
-//  1  the root copies the message beside its arrival (in the same cache line if it fits) and is
-//  done 2  every other rank waits for the root's arrival alone and copies the message out
+//  1  the root copies the message beside its arrival and is done
+//  2  every other rank waits for the root's arrival alone and copies the message out
 //
 // N copies in all. Nobody waits for the readers: consecutive broadcasts use consecutive lanes, and
 // the root waits only when it is `wire::lanes` operations ahead.
@@ -32,7 +32,7 @@ const algorithm bcast_flat = {
     .what = collective::bcast,
     .summary = "through the root's slot in shared memory",
     .source = "SRM 2.2",
-    .suits = one_node_brief,
+    .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,
 };

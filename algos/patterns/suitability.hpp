@@ -3,7 +3,7 @@
 #include "engine/collective/catalog.hpp"
 #include "engine/wire/board.hpp"
 
-/// Answers that many algorithms give to "do you suit this call?" and "how long is it?".
+/// Answers that many algorithms give to "do you suit this call?" and "which stages does it use?".
 namespace muster::algos {
 
 /// What one rank puts into the node's memory: a vector or block, or for alltoall a block a rank.
@@ -17,19 +17,25 @@ inline bool one_node(const shape& ranks, const machine&, const arguments&) {
   return ranks.nodes() == 1;
 }
 
-inline bool one_node_brief(const shape& ranks, const machine&, const arguments& call) {
+/// For algorithms that publish whole contributions, which must fit into a short stage.
+inline bool one_node_short(const shape& ranks, const machine&, const arguments& call) {
   return ranks.nodes() == 1 && contributed_bytes(ranks, call) <= wire::short_stage_bytes;
 }
 
-/// For algorithms that publish and of which some ranks wait for nobody, or that publish nothing.
-inline stage_kind one_way_stages(const shape&, const machine&, const arguments&) {
-  return stage_kind::one_way;
+/// For algorithms that only use channels.
+inline stage_kind no_stages(const shape&, const machine&, const arguments&) {
+  return stage_kind::none;
+}
+
+/// For algorithms that publish and of which some ranks wait for nobody.
+inline stage_kind one_way_stages(const shape& ranks, const machine&, const arguments& call) {
+  return contributed_bytes(ranks, call) <= wire::inline_bytes ? stage_kind::none
+                                                              : stage_kind::one_way;
 }
 
 /// For algorithms that publish and of which every rank waits for every other.
-inline stage_kind exchange_stages(const shape& ranks, const machine&, const arguments& call) {
-  // What fits beside the arrivals needs no stage at all.
-  return contributed_bytes(ranks, call) <= wire::inline_bytes ? stage_kind::one_way
+inline stage_kind exchanged_stages(const shape& ranks, const machine&, const arguments& call) {
+  return contributed_bytes(ranks, call) <= wire::inline_bytes ? stage_kind::none
                                                               : stage_kind::exchanged;
 }
 

@@ -22,8 +22,10 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   co_await me.all_here();
   pooled<const std::byte*> inputs(me.size());
-  for (std::size_t i = 0; i < me.size(); ++i) inputs[i] = me.published(i, call.bytes()).data();
-  inputs[me.rank()] = call.contribution().data();
+  for (std::size_t i = 0; i < me.size(); ++i) {
+    const auto input = i == me.rank() ? call.contribution() : me.published(i, call.bytes());
+    inputs[i] = input.data();
+  }
   co_await me.combine(call.receive, inputs, call.count);
 }
 
@@ -34,7 +36,7 @@ const algorithm reduce_flat = {
     .what = collective::reduce,
     .summary = "the root combines what all others left in shared memory",
     .source = "SRM 2.2",
-    .suits = one_node_brief,
+    .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,
 };

@@ -57,7 +57,7 @@ bool little_to_share(const shape& ranks, const machine& measured, const argument
 const algorithm reduce_root_combines = {
     .id = "root_combines",
     .what = collective::reduce,
-    .summary = "the root combines what the others stage, who do not wait",
+    .summary = "the root combines what the others stage, who wait for it alone",
     .source = "SRM 2.4",
     .suits = little_to_share,
     .stages = track_stages,

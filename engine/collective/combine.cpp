@@ -48,6 +48,12 @@ struct greater {
 constexpr std::size_t tile_bytes = 2048;  // stays in the first-level cache beside its inputs
 constexpr std::size_t few_bytes = 128;    // up to here a tile is not worth its copies
 
+struct combination {
+  std::byte* to;
+  std::span<const std::byte* const> from;
+  std::size_t count;
+};
+
 // User buffers need not be aligned, so elements go through memcpy, which compiles to plain loads.
 template <class T>
 [[gnu::always_inline]] inline T element(const std::byte* from, std::size_t i) noexcept {
@@ -57,13 +63,11 @@ template <class T>
 }
 
 template <class T, class Op>
-[[gnu::always_inline]] inline void combine_few(std::byte* to,
-                                               std::span<const std::byte* const> from,
-                                               std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    T sum = element<T>(from[0], i);
-    for (const std::byte* next : from.subspan(1)) sum = Op::apply(sum, element<T>(next, i));
-    std::memcpy(to + i * sizeof(T), &sum, sizeof(T));
+[[gnu::always_inline]] inline void combine_few(const combination& what) noexcept {
+  for (std::size_t i = 0; i < what.count; ++i) {
+    T sum = element<T>(what.from[0], i);
+    for (const std::byte* next : what.from.subspan(1)) sum = Op::apply(sum, element<T>(next, i));
+    std::memcpy(what.to + i * sizeof(T), &sum, sizeof(T));
   }
 }
 
@@ -74,66 +78,72 @@ template <class T, class Op>
 }
 
 template <class T, class Op>
-[[gnu::always_inline]] inline void combine_all(std::byte* to,
-                                               std::span<const std::byte* const> from,
-                                               std::size_t count) noexcept {
-  if (count * sizeof(T) <= few_bytes) return combine_few<T, Op>(to, from, count);
+[[gnu::always_inline]] inline void combine_many(const combination& what, std::byte* tile) noexcept {
   constexpr std::size_t tile_count = tile_bytes / sizeof(T);
-  alignas(64) std::array<T, tile_count> tile;
-  for (std::size_t done = 0; done < count; done += tile_count) {
-    const std::size_t now = std::min(tile_count, count - done);
+  T* const sum = reinterpret_cast<T*>(tile);
+  for (std::size_t done = 0; done < what.count; done += tile_count) {
+    const std::size_t now = std::min(tile_count, what.count - done);
     const std::size_t offset = done * sizeof(T);
-    std::memcpy(tile.data(), from[0] + offset, now * sizeof(T));
-    for (const std::byte* next : from.subspan(1)) {
-      combine_tile<T, Op>(tile.data(), next + offset, now);
+    std::memcpy(sum, what.from[0] + offset, now * sizeof(T));
+    for (const std::byte* next : what.from.subspan(1)) {
+      combine_tile<T, Op>(sum, next + offset, now);
     }
-    std::memcpy(to + offset, tile.data(), now * sizeof(T));
+    std::memcpy(what.to + offset, sum, now * sizeof(T));
+  }
+}
+
+template <class T, class Op>
+[[gnu::always_inline]] inline void combine_all(const combination& what, std::byte* tile) noexcept {
+  if (what.count * sizeof(T) <= few_bytes) {
+    combine_few<T, Op>(what);
+  } else {
+    combine_many<T, Op>(what, tile);
   }
 }
 
 template <class T>
-[[gnu::always_inline]] inline void combine_type(reduction op, std::byte* to,
-                                                std::span<const std::byte* const> from,
-                                                std::size_t count) noexcept {
+[[gnu::always_inline]] inline void combine_type(reduction op, const combination& what,
+                                                std::byte* tile) noexcept {
   switch (op) {
     case reduction::sum:
-      return combine_all<T, add>(to, from, count);
+      return combine_all<T, add>(what, tile);
     case reduction::product:
-      return combine_all<T, multiply>(to, from, count);
+      return combine_all<T, multiply>(what, tile);
     case reduction::min:
-      return combine_all<T, lesser>(to, from, count);
+      return combine_all<T, lesser>(what, tile);
     case reduction::max:
-      return combine_all<T, greater>(to, from, count);
+      return combine_all<T, greater>(what, tile);
     case reduction::none:
       break;
   }
 }
 
-[[gnu::always_inline]] inline void combine_any(reduction op, datatype type, std::byte* to,
-                                               std::span<const std::byte* const> from,
-                                               std::size_t count) noexcept {
+[[gnu::always_inline]] inline void combine_any(reduction op, datatype type,
+                                               const combination& what) noexcept {
+  alignas(64) std::array<std::byte, tile_bytes> room;  // one for all types
+  std::byte* const tile = room.data();
   switch (type) {
     case datatype::byte:
     case datatype::uint8:
-      return combine_type<std::uint8_t>(op, to, from, count);
+      return combine_type<std::uint8_t>(op, what, tile);
     case datatype::int8:
-      return combine_type<std::int8_t>(op, to, from, count);
+      return combine_type<std::int8_t>(op, what, tile);
     case datatype::int16:
-      return combine_type<std::int16_t>(op, to, from, count);
+      return combine_type<std::int16_t>(op, what, tile);
     case datatype::uint16:
-      return combine_type<std::uint16_t>(op, to, from, count);
+      return combine_type<std::uint16_t>(op, what, tile);
     case datatype::int32:
-      return combine_type<std::int32_t>(op, to, from, count);
+      return combine_type<std::int32_t>(op, what, tile);
     case datatype::uint32:
-      return combine_type<std::uint32_t>(op, to, from, count);
+      return combine_type<std::uint32_t>(op, what, tile);
     case datatype::int64:
-      return combine_type<std::int64_t>(op, to, from, count);
+      return combine_type<std::int64_t>(op, what, tile);
     case datatype::uint64:
-      return combine_type<std::uint64_t>(op, to, from, count);
+      return combine_type<std::uint64_t>(op, what, tile);
     case datatype::float32:
-      return combine_type<float>(op, to, from, count);
+      return combine_type<float>(op, what, tile);
     case datatype::float64:
-      return combine_type<double>(op, to, from, count);
+      return combine_type<double>(op, what, tile);
   }
 }
 
@@ -141,41 +151,44 @@ template <class T>
 // processor has none of the wide ones.
 void combine_narrow(reduction op, datatype type, std::byte* to,
                     std::span<const std::byte* const> from, std::size_t count) noexcept {
-  combine_any(op, type, to, from, count);
+  combine_any(op, type, {to, from, count});
 }
-
-using combiner = decltype(&combine_narrow);
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void combine_avx2(reduction op, datatype type, std::byte* to,
                                           std::span<const std::byte* const> from,
                                           std::size_t count) noexcept {
-  combine_any(op, type, to, from, count);
+  combine_any(op, type, {to, from, count});
 }
 
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void combine_avx512(
     reduction op, datatype type, std::byte* to, std::span<const std::byte* const> from,
     std::size_t count) noexcept {
-  combine_any(op, type, to, from, count);
+  combine_any(op, type, {to, from, count});
 }
 
-combiner widest() noexcept {
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return combine_avx512;
-  }
-  return __builtin_cpu_supports("avx2") ? combine_avx2 : combine_narrow;
+constexpr std::array<combiner, 3> by_width = {combine_narrow, combine_avx2, combine_avx512};
+
+std::size_t usable() noexcept {
+  if (!__builtin_cpu_supports("avx2")) return 1;
+  const bool wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+  return wide ? 3 : 2;
 }
 #else
-combiner widest() noexcept { return combine_narrow; }
+constexpr std::array<combiner, 1> by_width = {combine_narrow};
+
+std::size_t usable() noexcept { return 1; }
 #endif
 
 }  // namespace
 
+std::span<const combiner> combiners() noexcept { return std::span(by_width).first(usable()); }
+
 void combine(reduction op, datatype type, std::byte* to, std::span<const std::byte* const> from,
              std::size_t count) noexcept {
-  static const combiner chosen = widest();
-  chosen(op, type, to, from, count);
+  static const combiner widest = combiners().back();
+  widest(op, type, to, from, count);
 }
 
 }  // namespace muster

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "engine/collective/arguments.hpp"
 #include "engine/collective/catalog.hpp"
 #include "engine/collective/combine.hpp"
+#include "engine/collective/neighbour_set.hpp"
 #include "engine/collective/pooled.hpp"
 #include "engine/collective/stream_copy.hpp"
 #include "engine/progress/waiter.hpp"
@@ -103,54 +103,6 @@ private:
   std::size_t bytes_;
 };
 
-/// A set of neighbours, small enough for a coroutine's frame.
-class neighbour_set {
-public:
-  /// The empty set among `neighbours`; only the words that those need are touched.
-  explicit neighbour_set(std::size_t neighbours) noexcept : used_((neighbours + 63) / 64) {
-    for (std::size_t w = 0; w < used_; ++w) words_[w] = 0;
-  }
-  /// All of `neighbours` but one.
-  neighbour_set(std::size_t neighbours, std::size_t without) noexcept : neighbour_set(neighbours) {
-    for (std::size_t w = 0; w < used_; ++w) words_[w] = ~std::uint64_t{0};
-    if (neighbours % 64 != 0) words_[used_ - 1] = bit(neighbours) - 1;
-    erase(without);
-  }
-  void erase(std::size_t i) noexcept { words_[i / 64] &= ~bit(i); }
-  bool contains(std::size_t i) const noexcept { return (words_[i / 64] & bit(i)) != 0; }
-  /// The first member from `from` on, going round at the end; the set is not empty.
-  std::size_t first_from(std::size_t from) const noexcept {
-    std::size_t w = from / 64;
-    std::uint64_t word = words_[w] & (~std::uint64_t{0} << (from % 64));
-    while (word == 0) {
-      w = w + 1 == used_ ? 0 : w + 1;
-      word = words_[w];
-    }
-    return w * 64 + static_cast<std::size_t>(std::countr_zero(word));
-  }
-  /// Moves the members of which `chosen(i)` holds to `to`; how many there were.
-  template <class Chosen>
-  std::size_t move_if(neighbour_set& to, Chosen chosen) noexcept {
-    std::size_t moved = 0;
-    for (std::size_t w = 0; w < used_; ++w) {
-      std::uint64_t those = 0;
-      for (std::uint64_t rest = words_[w]; rest != 0; rest &= rest - 1) {
-        const std::uint64_t lowest = rest & -rest;
-        if (chosen(w * 64 + static_cast<std::size_t>(std::countr_zero(rest)))) those |= lowest;
-      }
-      words_[w] ^= those;
-      to.words_[w] |= those;
-      moved += static_cast<std::size_t>(std::popcount(those));
-    }
-    return moved;
-  }
-
-private:
-  static std::uint64_t bit(std::size_t i) noexcept { return std::uint64_t{1} << (i % 64); }
-  std::size_t used_;
-  std::array<std::uint64_t, most_ranks_a_node / 64> words_;
-};
-
 class track;
 
 /// A wait for several neighbours: for their arrival at the operation, or for an item of a track.
@@ -166,7 +118,7 @@ protected:
   std::size_t item_;
 };
 
-/// Waits until all neighbours are there, and checks that it is in the same operation.
+/// Waits until all neighbours are there, and checks that they are in the same operation.
 class everybody final : public neighbours_wait {
 public:
   explicit everybody(context& me, track* on = nullptr, std::size_t item = 0) noexcept
@@ -233,8 +185,8 @@ struct items {
   std::size_t ahead = 0;  ///< items that a writer may stage before the slowest reader took them
   std::size_t piece = 0;  ///< bytes of a block in one item, a multiple of the cache line
 
-  /// Where all ranks write and read in step, more than two items ahead would only take cache away;
-  /// where readers follow one writer, he may go as far as the stage allows.
+  /// Where many ranks write, more than two items ahead would only take cache away; where readers
+  /// follow one writer, he may go as far as the stage allows.
   static constexpr std::size_t in_step = 2;
   static constexpr std::size_t far = wire::staged_items;
 
@@ -300,7 +252,6 @@ public:
 
 private:
   friend class neighbours_wait;
-  friend class arrivals;
   bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
   void fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
              std::span<std::byte> to);
@@ -332,7 +283,8 @@ public:
   std::size_t node_index() const noexcept { return index_; }
   std::size_t rank_of(std::size_t neighbour) const noexcept { return node_[neighbour]; }
 
-  /// Waits for the last user of this operation's lanes. Awaited once, before anything else.
+  /// Waits for the last users of this operation's lane and stage. Awaited once, before anything
+  /// else.
   class turn_wait;
   turn_wait turn() noexcept;
 
@@ -481,12 +433,15 @@ class context::turn_wait final : public collective_wait {
 public:
   explicit turn_wait(context& me) noexcept : collective_wait(me) {}
   bool ready() noexcept override { return me_.lane_is_free(); }
-  bool await_ready() noexcept { return ready() || look_again(); }
+  bool await_ready() noexcept { return ready() || (is_far_ahead() ? look_later() : look_again()); }
   void await_resume() { rethrow_interruption(); }
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
-  bool look_again() noexcept;
+  /// Whether it waits for a lane that was used many operations ago.
+  bool is_far_ahead() const noexcept { return me_.ticket_.kind <= stage_kind::one_way; }
+  /// Looks on, but far apart.
+  bool look_later() noexcept;
 };
 
 inline context::turn_wait context::turn() noexcept { return turn_wait(*this); }

@@ -52,15 +52,15 @@ bool collective_wait::look_again() noexcept {
   return false;
 }
 
-// Whoever waits for a short message's place is many operations ahead of somebody, whom every look
-// holds up: looks far apart let him go on, and then find several places free at once.
-bool context::turn_wait::look_again() noexcept {
-  if (me_.ticket_.kind >= stage_kind::lengthy) return collective_wait::look_again();
+// Whoever waits for a lane is many operations ahead of somebody, whom every look holds up: looks
+// far apart let him go on, and then find several lanes free at once. Where cores are shared there
+// is none: that somebody may need this core.
+bool context::turn_wait::look_later() noexcept {
   constexpr unsigned pauses = 32;
   muster::engine& engine = engine_of(me_);
   if (!engine.nothing_else_waits()) return false;
-  for (unsigned i = 0; i < engine.looks_before_suspending(); i += pauses) {
-    for (unsigned k = 0; k < pauses; ++k) spin_pause();
+  for (unsigned paused = 0; paused < engine.looks_before_suspending(); paused += pauses) {
+    for (unsigned i = 0; i < pauses; ++i) spin_pause();
     if (ready()) return true;
   }
   return false;
@@ -89,7 +89,7 @@ bool everybody::ready() noexcept {
   for (; next_ < me_.node().size(); ++next_) {
     if (next_ == me_.node_index()) continue;
     if (!is_here(next_)) return false;
-    if (me_.differs(next_)) return true;
+    if (me_.differs(next_)) return true;  // to be thrown
   }
   return true;
 }
@@ -104,7 +104,10 @@ void everybody::await_resume() {
 bool everybody::awaits(std::size_t rank) const noexcept {
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
   const std::size_t i = me_.shape().index_of(rank);
-  return i >= next_ && i != me_.node_index() && !is_here(i);
+  if (i < next_ || i == me_.node_index()) return false;
+  // One that turned out to differ is asked about again, so that it is reported before the last
+  // neighbour has come.
+  return !is_here(i) || me_.differs(i);
 }
 
 arrivals::arrivals(context& me) noexcept

@@ -12,6 +12,7 @@ namespace muster {
 
 /// Which of the node's stages an operation uses.
 enum class stage_kind : std::uint8_t {
+  none,       ///< what fits beside the arrival, or nothing
   one_way,    ///< short, and some ranks wait for nobody: one for each lane, to run far ahead
   exchanged,  ///< short, and every rank waits for every other: few, which stay in the cache
   lengthy,    ///< long: item by item through tracks
@@ -24,7 +25,7 @@ struct ticket {
   /// Sequence number and rolling fingerprint, as announced.
   std::uint64_t word = 0;
   std::size_t lane = 0;
-  stage_kind kind = stage_kind::one_way;
+  stage_kind kind = stage_kind::none;
   std::size_t stage = 0;
   /// The operation may begin when all operations up to this one are complete on every rank.
   std::uint64_t after = 0;
@@ -47,6 +48,8 @@ public:
     mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
     mine.kind = kind;
     switch (kind) {
+      case stage_kind::none:
+        break;
       case stage_kind::one_way:
         take_stage(mine, mine.lane, short_users_);
         break;
@@ -89,6 +92,8 @@ private:
   }
 
   static_assert(wire::lanes <= 64, "complete_ahead_ has a bit for each operation in flight");
+  static_assert(wire::exchange_stages <= wire::lanes &&
+                wire::very_long_stages <= wire::long_stages);
 
   std::uint64_t begun_ = 0;
   std::uint64_t completed_ = 0;

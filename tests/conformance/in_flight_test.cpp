@@ -30,7 +30,7 @@ world_case random_world(random_stream& random, std::size_t largest) {
 conduct random_conduct(random_stream& random) {
   conduct how;
   // Beyond the number of lanes, too.
-  how.in_flight = 1 + random.below(random.one_in(3) ? 50 : 10);
+  how.in_flight = 1 + random.below(random.one_in(3) ? 2 * wire::lanes : 10);
   how.unpunctual = !random.one_in(4);
   how.together = random.one_in(4);
   how.buffers = static_cast<memory>(random.below(3));
