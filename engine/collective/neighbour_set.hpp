@@ -12,13 +12,12 @@ namespace muster {
 /// A set of neighbours, small enough for a coroutine's frame.
 class neighbour_set {
 public:
-  /// The empty set among `neighbours`; only the words that those need are touched.
-  explicit neighbour_set(std::size_t neighbours) noexcept : used_((neighbours + 63) / 64) {
-    for (std::size_t w = 0; w < used_; ++w) words_[w] = 0;
-  }
+  /// The empty set among `neighbours`, at least one.
+  explicit neighbour_set(std::size_t neighbours) noexcept
+      : neighbour_set(neighbours, filling::nobody) {}
   /// All of `neighbours` but one.
-  neighbour_set(std::size_t neighbours, std::size_t without) noexcept : neighbour_set(neighbours) {
-    for (std::size_t w = 0; w < used_; ++w) words_[w] = ~std::uint64_t{0};
+  neighbour_set(std::size_t neighbours, std::size_t without) noexcept
+      : neighbour_set(neighbours, filling::all) {
     if (neighbours % 64 != 0) words_[used_ - 1] = bit(neighbours) - 1;
     erase(without);
   }
@@ -52,6 +51,14 @@ public:
   }
 
 private:
+  enum class filling : std::uint64_t { nobody = 0, all = ~std::uint64_t{0} };
+  neighbour_set(std::size_t neighbours, filling with) noexcept : used_((neighbours + 63) / 64) {
+    // Only the words that are needed are touched.
+    std::size_t w = 0;
+    do {
+      words_[w] = static_cast<std::uint64_t>(with);
+    } while (++w < used_);
+  }
   static std::uint64_t bit(std::size_t i) noexcept { return std::uint64_t{1} << (i % 64); }
   std::size_t used_;
   std::array<std::uint64_t, most_ranks_a_node / 64> words_;

@@ -79,8 +79,9 @@ public:
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  /// Ends all that is running: each such operation throws `errc::stopped`. Returns when none is
-  /// left; nothing may be started afterwards.
+  /// Ends all that is running: each such operation throws `errc::stopped`, and what was posted but
+  /// has not begun never does (other ranks learn of that when this one leaves). Returns when none
+  /// is left; nothing may be started afterwards.
   void stop();
 
   /// Looks once at everything that is waited for. True if some coroutine was resumed.

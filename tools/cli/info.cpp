@@ -65,9 +65,9 @@ void add_decisions(std::string& text, const machine& seen) {
   fmt::format_to(out, "\nHow messages move between the ranks of a node\n");
   fmt::format_to(out, "  to {:>8}   beside the arrival flag, in its cache line\n",
                  size(wire::inline_bytes));
-  fmt::format_to(out, "  to {:>8}   through the stage of the operation's lane, {} of them\n",
-                 size(wire::tiny_stage_bytes), wire::lanes);
-  fmt::format_to(out, "  to {:>8}   the same, through its larger stage\n",
+  fmt::format_to(out, "  to {:>8}   through a small stage: {}, or {} where all wait for all\n",
+                 size(wire::tiny_stage_bytes), wire::lanes, wire::exchange_stages);
+  fmt::format_to(out, "  to {:>8}   the same, through larger ones\n",
                  size(wire::short_stage_bytes));
   fmt::format_to(out, "  longer        in items of up to {}, {} ahead, through shared memory;\n",
                  size(wire::item_bytes), wire::staged_items);
