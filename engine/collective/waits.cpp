@@ -20,8 +20,8 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   for (std::size_t rank = 0; rank < me_.size(); ++rank) {
     if (rank == me_.rank() || !awaits(rank)) continue;
     auto why = me_.lost(rank);
-    // It may have done its part just before it left.
-    if (why == nullptr || ready()) continue;
+    // It may have done its part just before it left, with others still to come.
+    if (why == nullptr || ready() || !awaits(rank)) continue;
     interrupt(std::move(why));
     return true;
   }

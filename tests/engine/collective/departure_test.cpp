@@ -180,6 +180,25 @@ TEST_CASE("a rank that leaves when it has done its part disturbs nobody") {
   }
 }
 
+TEST_CASE("nor does one that has left while others are still to come") {
+  for (const thread_options& shape : all_shapes()) {
+    for (const std::size_t count : {1, 100}) {
+      const watchdog alive("leaving before others come");
+      std::vector<int> sums(count, 1);
+      run_threads(
+          3,
+          [&](team& of) {
+            // Long enough for the root to look who is alive.
+            if (of.rank() == 1) std::this_thread::sleep_for(50ms);
+            std::vector<int> mine(count, 1);
+            start(reduce(of, of.rank() == 0 ? sums : mine, sum, 0)).wait();
+          },
+          shape);
+      CHECK(sums == std::vector<int>(count, 3));
+    }
+  }
+}
+
 TEST_CASE("an engine stopped with an operation in flight breaks the team for the others") {
   const watchdog alive("engine stopped");
   std::array<std::optional<error>, 2> ended;
