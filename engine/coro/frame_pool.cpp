@@ -9,6 +9,8 @@ namespace {
 // learn it, whatever the coroutine's parameters are.
 constinit thread_local frame_pool* current_pool = nullptr;
 
+constexpr std::size_t batch = 16;  // frames of a block
+
 }  // namespace
 
 frame_pool::binding::binding(frame_pool* pool) noexcept : before_(current_pool) {
@@ -27,6 +29,29 @@ void frame_pool::forget(const frame_pool* pool) noexcept {
 
 frame_pool::~frame_pool() {
   for (void* block : blocks_) ::operator delete(block);
+}
+
+void frame_pool::retire(frame_pool* pool) noexcept {
+  // Whoever gives a frame back from now on sees the mark, and counts. acquire: what the others
+  // wrote into the frames; release: the lists, for whoever deletes the pool.
+  pool->collect(pool->returned_.exchange(pool->retired(), std::memory_order_acq_rel));
+  const std::size_t made = pool->blocks_.size() * batch;
+  pool->expect(static_cast<std::ptrdiff_t>(made - pool->count_free()));
+}
+
+// Frames that come back may be counted before it is known how many were out, so the sum is zero or
+// less until then; whoever brings it to zero after that is the last.
+void frame_pool::expect(std::ptrdiff_t more) noexcept {
+  // acq_rel: the last one's deletion comes after all others' use.
+  if (still_out_.fetch_add(more, std::memory_order_acq_rel) + more == 0) delete this;
+}
+
+std::size_t frame_pool::count_free() const noexcept {
+  std::size_t count = 0;
+  for (const free_frame* node : free_) {
+    for (; node != nullptr; node = node->next) ++count;
+  }
+  return count;
 }
 
 void* frame_pool::allocate(std::size_t bytes) {
@@ -61,10 +86,11 @@ void frame_pool::release(void* frame) noexcept {
   static_assert(sizeof(free_frame) <= offsetof(header, size_class));
   auto* node = reinterpret_cast<free_frame*>(head);
   node->next = owner->returned_.load(std::memory_order_relaxed);
-  // release: the pool's thread must see the frame's last writes before it hands it out again.
-  while (!owner->returned_.compare_exchange_weak(node->next, node, std::memory_order_release,
-                                                 std::memory_order_relaxed)) {
-  }
+  do {
+    if (node->next == owner->retired()) return owner->expect(-1);
+    // release: the pool's thread must see the frame's last writes before it hands it out again.
+  } while (!owner->returned_.compare_exchange_weak(node->next, node, std::memory_order_release,
+                                                   std::memory_order_relaxed));
 }
 
 void* frame_pool::take(std::size_t size_class) {
@@ -76,7 +102,6 @@ void* frame_pool::take(std::size_t size_class) {
 
 void* frame_pool::refill(std::size_t size_class) {
   if (collect_returned() && free_[size_class] != nullptr) return take(size_class);
-  constexpr std::size_t batch = 16;
   const std::size_t bytes = size_class * granule;
   blocks_.reserve(blocks_.size() + 1);
   auto* block = static_cast<std::byte*>(::operator new(bytes * batch));
@@ -89,7 +114,10 @@ void* frame_pool::refill(std::size_t size_class) {
 
 bool frame_pool::collect_returned() noexcept {
   // acquire: pairs with the release in `release`.
-  free_frame* node = returned_.exchange(nullptr, std::memory_order_acquire);
+  return collect(returned_.exchange(nullptr, std::memory_order_acquire));
+}
+
+bool frame_pool::collect(free_frame* node) noexcept {
   const bool any = node != nullptr;
   while (node != nullptr) {
     free_frame* next = node->next;

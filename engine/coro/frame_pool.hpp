@@ -19,9 +19,14 @@ public:
   static constexpr std::size_t largest = 4096;  ///< the largest pooled frame, in bytes
 
   frame_pool() = default;
+  /// No frame may be out any more; see `retire`.
   ~frame_pool();
   frame_pool(const frame_pool&) = delete;
   frame_pool& operator=(const frame_pool&) = delete;
+
+  /// Ends a pool that was made with `new`: at once, or when the last of its frames is given back.
+  /// A coroutine that a thread made for another engine may outlive the thread's own.
+  static void retire(frame_pool* pool) noexcept;
 
   /// Binds a pool to the calling thread for the life of the object, then restores the one before.
   class binding {
@@ -57,9 +62,15 @@ private:
   void* take(std::size_t size_class);
   void* refill(std::size_t size_class);
   bool collect_returned() noexcept;
+  bool collect(free_frame* node) noexcept;
+  std::size_t count_free() const noexcept;
+  void expect(std::ptrdiff_t more) noexcept;
+  /// No frame lies where the pool itself does.
+  free_frame* retired() noexcept { return reinterpret_cast<free_frame*>(this); }
 
   std::array<free_frame*, classes> free_{};
   std::atomic<free_frame*> returned_{nullptr};
+  std::atomic<std::ptrdiff_t> still_out_{0};  // once retired
   std::vector<void*> blocks_;
 };
 

@@ -76,7 +76,7 @@ engine::engine(engine_options options, doorbell bell)
       bell_(std::move(bell)),
       sources_(std::move(options.sources)) {
   // The constructing thread is the usual caller, and makes frames before it drives anything.
-  if (!has_own_thread_) frame_pool::adopt(&pool_);
+  if (!has_own_thread_) frame_pool::adopt(pool_.get());
   if (has_own_thread_) {
     thread_ = std::jthread([this, processor = options.processor](std::stop_token stop) {
       run_thread(stop, processor);
@@ -86,7 +86,7 @@ engine::engine(engine_options options, doorbell bell)
 
 engine::~engine() {
   stop();
-  frame_pool::forget(&pool_);
+  frame_pool::forget(pool_.get());
 }
 
 void engine::stop() {

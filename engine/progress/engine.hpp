@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <thread>
@@ -90,7 +91,7 @@ public:
   /// Polls until `done()`; spins, yields and sleeps in between as the waiting policy says.
   template <class Done>
   void drive_until(Done done) {
-    const frame_pool::binding bound(&pool_);
+    const frame_pool::binding bound(pool_.get());
     idle_time idle;
     while (!done()) {
       if (poll()) {
@@ -126,7 +127,7 @@ public:
 
   bool has_own_thread() const noexcept { return has_own_thread_; }
   bool on_own_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
-  frame_pool& pool() noexcept { return pool_; }
+  frame_pool& pool() noexcept { return *pool_; }
   clock_time now() const noexcept;
   const stop_scope& scope() const noexcept { return scope_; }
 
@@ -166,7 +167,10 @@ private:
   void resume(waiter& entry);
   void run_thread(std::stop_token stop, int processor);
 
-  frame_pool pool_;
+  struct retirement {
+    void operator()(frame_pool* pool) const noexcept { frame_pool::retire(pool); }
+  };
+  std::unique_ptr<frame_pool, retirement> pool_{new frame_pool};
   bool has_own_thread_;
   waiting_policy waiting_;
   doorbell bell_;

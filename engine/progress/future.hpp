@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <coroutine>
+#include <cstdint>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -31,19 +32,44 @@ public:
       std::coroutine_handle<> await_suspend(handle self) const noexcept {
         promise_type& promise = self.promise();
         engine& where = *promise.place.where;
-        // release: the result; acquire: the frame of whoever awaits it.
-        void* next = promise.state.exchange(&promise, std::memory_order_acq_rel);
+        const std::coroutine_handle<> next = promise.end();
         if (where.has_own_thread()) promise.state.notify_all();
         promise.drop();
         where.operation_ended();
-        if (next == nullptr) return std::noop_coroutine();
-        return std::coroutine_handle<>::from_address(next);
+        return next;
       }
       void await_resume() const noexcept {}
     };
     final_awaiter final_suspend() const noexcept { return {}; }
 
     bool done() const noexcept { return state.load(std::memory_order_acquire) == this; }
+
+    /// Asks that `sleeper` be rung at the end. False where the end has come.
+    bool ring_at_end(engine& sleeper) noexcept { return ask(tagged(sleeper)); }
+    /// Asks that `next` be resumed at the end, on the engine's thread. False where it has come.
+    bool resume_at_end(std::coroutine_handle<> next) noexcept { return ask(next.address()); }
+    /// Takes `ring_at_end` back; afterwards nobody touches the engine any more.
+    void ring_nobody(engine& sleeper) noexcept {
+      void* asked = tagged(sleeper);
+      // relaxed: nothing was handed over.
+      if (state.compare_exchange_strong(asked, nullptr, std::memory_order_relaxed)) return;
+      // acquire: the ringing is over; until then it is a moment.
+      while (!rung.load(std::memory_order_acquire)) spin_pause();
+    }
+
+    /// Marks the end, and does what was asked for; the coroutine to resume, if that was it.
+    std::coroutine_handle<> end() noexcept {
+      // release: the result; acquire: the frame of whoever awaits it.
+      void* const asked = state.exchange(this, std::memory_order_acq_rel);
+      if (engine* const sleeper = untagged(asked)) {
+        sleeper->ring();
+        rung.store(true, std::memory_order_release);  // it may go from here on
+        return std::noop_coroutine();
+      }
+      if (asked == nullptr) return std::noop_coroutine();
+      return std::coroutine_handle<>::from_address(asked);
+    }
+
     void drop() noexcept {
       // acq_rel: the last one must see the other's use of the frame before it destroys it.
       if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -53,9 +79,27 @@ public:
 
     engine::posted entry;
     std::exception_ptr failure;
-    // Null while running, then the coroutine that awaits the end, or this promise once it has come.
+    // Null while running, or what was asked for: a coroutine's address, or a tagged engine's. This
+    // promise's own address once the end has come.
     std::atomic<void*> state{nullptr};
+    std::atomic<bool> rung{false};
     std::atomic<int> references{2};
+
+  private:
+    static constexpr std::uintptr_t tag = 1;
+    static void* tagged(engine& sleeper) noexcept {
+      return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(&sleeper) | tag);
+    }
+    static engine* untagged(void* asked) noexcept {
+      const auto address = reinterpret_cast<std::uintptr_t>(asked);
+      return (address & tag) != 0 ? reinterpret_cast<engine*>(address & ~tag) : nullptr;
+    }
+    bool ask(void* what) noexcept {
+      void* running = nullptr;
+      // release: the awaiting frame is complete; acquire: the result, if the end came first.
+      return state.compare_exchange_strong(running, what, std::memory_order_acq_rel,
+                                           std::memory_order_acquire);
+    }
   };
 
   handle frame;
@@ -95,10 +139,12 @@ future<T> start(task<T> work) {
 
 /// The result to come of a started operation.
 ///
-/// Move-only. Dropping it lets the operation run on. Awaiting it resumes the awaiting coroutine on
-/// the thread that drives the future's engine, and stops and deadlines do not end that wait: they
-/// end operations, not the wait for one that was started elsewhere. Apart from `progress::thread`,
-/// whose futures may be waited for on any thread, it belongs to the thread of its engine.
+/// Move-only. Dropping it lets the operation run on. Apart from `progress::thread`, whose futures
+/// may be waited for on any thread, it belongs to the thread of its engine.
+///
+/// A coroutine that awaits it goes on where it is itself driven, on whatever engine, and its own
+/// stops and deadlines end the wait (not the operation; the future may be awaited again). One that
+/// no engine of Muster drives goes on on the thread that drives the future's engine.
 template <class T = void>
 class [[nodiscard]] future {
 public:
@@ -151,14 +197,46 @@ public:
     return start(where, continue_with(std::move(*this), std::move(next)));
   }
 
-  bool await_ready() const noexcept { return promise_->done(); }
-  bool await_suspend(std::coroutine_handle<> self) noexcept {
-    void* running = nullptr;
-    // release: the awaiting frame is complete; acquire: the result, if the end came first.
-    return promise_->state.compare_exchange_strong(
-        running, self.address(), std::memory_order_acq_rel, std::memory_order_acquire);
-  }
-  T await_resume() { return take(); }
+  class end_wait final : public waiter {
+  public:
+    explicit end_wait(future& of) noexcept : of_(of) {}
+    ~end_wait() { ring_nobody(); }
+
+    bool ready() noexcept override { return of_.promise_->done(); }
+    bool await_ready() noexcept { return ready(); }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      if constexpr (std::is_base_of_v<detail::promise_base, Promise>) {
+        if (engine* const here = self.promise().place.where) return wait_on(*here, self);
+      }
+      return of_.promise_->resume_at_end(self);
+    }
+    T await_resume() {
+      ring_nobody();
+      rethrow_interruption();
+      return of_.take();
+    }
+
+  private:
+    template <class Promise>
+    bool wait_on(engine& here, std::coroutine_handle<Promise> self) noexcept {
+      // An engine is awake when its own operation ends; another one may be asleep.
+      if (&here != &of_.where()) {
+        if (!of_.promise_->ring_at_end(here)) return false;
+        rung_ = &here;
+      }
+      suspend(here, self);
+      return true;
+    }
+
+    void ring_nobody() noexcept {
+      if (rung_ != nullptr) of_.promise_->ring_nobody(*std::exchange(rung_, nullptr));
+    }
+
+    future& of_;
+    engine* rung_ = nullptr;  // at the end
+  };
+  end_wait operator co_await() noexcept { return end_wait(*this); }
 
 private:
   template <class U>

@@ -99,6 +99,29 @@ TEST_CASE("two pools whose threads give back each other's frames") {
   other.join();
 }
 
+TEST_CASE("a retired pool lives until its last frame is given back, by any thread") {
+  for (int round = 0; round < 100; ++round) {
+    auto* pool = new frame_pool;
+    std::vector<void*> frames;
+    {
+      const frame_pool::binding binding(pool);
+      for (int i = 0; i < 40; ++i) {
+        frames.push_back(frame_pool::allocate(200));
+        std::memset(frames.back(), 0x33, 200);
+      }
+      for (; frames.size() > 30; frames.pop_back()) frame_pool::release(frames.back());
+    }
+    const auto give_back = [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) frame_pool::release(frames[i]);
+    };
+    std::jthread one(give_back, 0, 10);
+    std::jthread other(give_back, 10, 20);
+    frame_pool::retire(pool);
+    give_back(20, 30);
+  }
+  frame_pool::retire(new frame_pool);  // none out
+}
+
 TEST_CASE("bindings nest") {
   frame_pool outer;
   frame_pool inner;

@@ -2,12 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
 #include "engine/coro/when_all.hpp"
 #include "engine/progress/engine.hpp"
+#include "engine/progress/within.hpp"
 #include "tests/harness/failure.hpp"
 #include "tests/harness/gate.hpp"
 
@@ -126,6 +128,47 @@ TEST_CASE("futures are awaited, before and after their end") {
   CHECK_FALSE(sum.ready());
   one.open();
   CHECK(sum.wait() == 3);
+}
+
+task<errc> give_up_waiting(future<int>& result) {
+  const auto patient = [](future<int>& what) -> task<int> { co_return co_await what; };
+  auto limited = with_timeout(std::chrono::milliseconds(5), patient(result));
+  try {
+    co_await std::move(limited);
+  } catch (const error& why) {
+    co_return static_cast<errc>(why.code().value());
+  }
+  co_return errc::resource;
+}
+
+TEST_CASE("a deadline ends the wait for a future, and not its operation") {
+  engine here;
+  gate at;
+  future<int> result = start(here, give_after(at, 3));
+  CHECK(start(here, give_up_waiting(result)).wait() == errc::deadline_exceeded);
+  CHECK(result.valid());
+  CHECK_FALSE(result.ready());
+  at.open();
+  const auto again = [](future<int>& what) -> task<int> { co_return co_await what; };
+  CHECK(start(here, again(result)).wait() == 3);
+}
+
+TEST_CASE("an awaiting coroutine that is destroyed is not resumed") {
+  engine here;
+  gate at;
+  future<int> result = start(here, give_after(at, 3));
+  bool resumed = false;
+  const auto await_it = [](future<int>& what, bool& went_on) -> task<> {
+    co_await what;
+    went_on = true;
+  };
+  {
+    engine other;
+    const future<> waiting = start(other, await_it(result, resumed));
+  }  // stops it
+  CHECK_FALSE(resumed);
+  at.open();
+  CHECK(result.wait() == 3);
 }
 
 TEST_CASE("futures of results that can only be moved") {

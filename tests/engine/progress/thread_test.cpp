@@ -98,6 +98,43 @@ TEST_CASE("an engine that is destroyed ends what is in flight, and whoever waits
   CHECK(ended == errc::stopped);
 }
 
+task<std::thread::id> where_after(future<int> result) {
+  co_await result;
+  co_return std::this_thread::get_id();
+}
+
+TEST_CASE("who awaits a future of another engine goes on on its own thread, asleep or not") {
+  const watchdog alive("thread: awaiting across engines");
+  for (const waiting_policy waiting : {waiting_policy::asleep(), waiting_policy::cores_shared()}) {
+    for (int i = 0; i < 100; ++i) {
+      gate at;
+      engine there(own_thread);
+      engine here({.waiting = waiting});
+      auto result = start(there, give_after(at, i));
+      std::jthread opens([&] {
+        if (i % 2 == 0) std::this_thread::sleep_for(1ms);
+        at.open(there);
+      });
+      CHECK(start(here, where_after(std::move(result))).wait() == std::this_thread::get_id());
+    }
+  }
+}
+
+TEST_CASE("an engine goes while a future of another one ends") {
+  const watchdog alive("thread: gone while it ends");
+  for (int i = 0; i < 200; ++i) {
+    gate at;
+    engine there(own_thread);
+    std::jthread opens;
+    {
+      engine here({.waiting = waiting_policy::asleep()});
+      const auto waiting = start(here, where_after(start(there, give_after(at, i))));
+      opens = std::jthread([&] { at.open(there); });
+      std::this_thread::sleep_for(std::chrono::microseconds(i));
+    }
+  }
+}
+
 task<> occupy(std::latch& occupied, std::latch& released) {
   occupied.count_down();
   released.wait();
