@@ -54,7 +54,7 @@ public:
       // relaxed: nothing was handed over.
       if (state.compare_exchange_strong(asked, nullptr, std::memory_order_relaxed)) return;
       // acquire: the ringing is over; until then it is a moment.
-      while (!rung.load(std::memory_order_acquire)) spin_pause();
+      while (!rung.load(std::memory_order_acquire)) ::sched_yield();
     }
 
     /// Marks the end, and does what was asked for; the coroutine to resume, if that was it.

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <coroutine>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -169,6 +171,34 @@ TEST_CASE("an awaiting coroutine that is destroyed is not resumed") {
   CHECK_FALSE(resumed);
   at.open();
   CHECK(result.wait() == 3);
+}
+
+/// A coroutine of somebody else's, of which no engine knows.
+struct foreign {
+  struct promise_type {
+    foreign get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+};
+
+foreign await_from_outside(future<int>& result, int& got) { got = co_await result; }
+
+TEST_CASE("a foreign coroutine goes on where the future's engine is driven") {
+  engine here;
+  gate at;
+  future<int> result = start(here, give_after(at, 7));
+  int got = 0;
+  await_from_outside(result, got);
+  CHECK(got == 0);
+  at.open();
+  here.poll();
+  CHECK(got == 7);
+  future<int> ended = start(here, give_after(at, 8));
+  await_from_outside(ended, got);
+  CHECK(got == 8);
 }
 
 TEST_CASE("futures of results that can only be moved") {
