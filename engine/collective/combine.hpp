@@ -14,9 +14,10 @@ namespace muster {
 void combine(reduction op, datatype type, std::byte* to, std::span<const std::byte* const> from,
              std::size_t count) noexcept;
 
+using combiner = decltype(&combine);
+
 /// The forms of `combine` that this processor can run, one for each width of vector registers, the
 /// widest last: `combine` is that one. All give the same to the bit.
-using combiner = decltype(&combine);
 std::span<const combiner> combiners() noexcept;
 
 }  // namespace muster

@@ -127,7 +127,6 @@ public:
 
   bool has_own_thread() const noexcept { return has_own_thread_; }
   bool on_own_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
-  frame_pool& pool() noexcept { return *pool_; }
   clock_time now() const noexcept;
   const stop_scope& scope() const noexcept { return scope_; }
 

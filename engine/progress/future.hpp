@@ -197,6 +197,7 @@ public:
     return start(where, continue_with(std::move(*this), std::move(next)));
   }
 
+  /// What `co_await` on a future waits with. One coroutine at a time may await a future.
   class end_wait final : public waiter {
   public:
     explicit end_wait(future& of) noexcept : of_(of) {}

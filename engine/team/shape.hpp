@@ -25,6 +25,7 @@ class shape {
 public:
   explicit shape(std::vector<place> places);
 
+  // Asked on every call: a vector of words knows its size without a division.
   std::size_t size() const noexcept { return node_of_.size(); }
   std::size_t nodes() const noexcept { return ranks_of_.size(); }
   const place& place_of(std::size_t rank) const noexcept { return places_[rank]; }

@@ -155,7 +155,7 @@ TEST_CASE("a deadline ends the wait for a future, and not its operation") {
   CHECK(start(here, again(result)).wait() == 3);
 }
 
-TEST_CASE("an awaiting coroutine that is destroyed is not resumed") {
+TEST_CASE("an awaiting coroutine whose engine is gone is not resumed") {
   engine here;
   gate at;
   future<int> result = start(here, give_after(at, 3));
