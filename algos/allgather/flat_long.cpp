@@ -25,7 +25,7 @@ task<> run(context& me, const arguments& call) {
     co_await contribute(me, blocks, own, k);
     auto here = blocks.here(k);
     while (const auto from = co_await here.next()) {
-      blocks.copy(*from, k, 0, call.received_from(*from));
+      co_await blocks.copy(*from, k, 0, call.received_from(*from));
     }
     blocks.take(k);
   }

@@ -25,7 +25,7 @@ task<> share_in_node(context& me, const arguments& call, track& local) {
     co_await contribute(me, local, own, k);
     auto here = local.here(k);
     while (const auto from = co_await here.next()) {
-      local.copy(*from, k, 0, call.received_from(me.rank_of(*from)));
+      co_await local.copy(*from, k, 0, call.received_from(me.rank_of(*from)));
     }
     local.take(k);
   }

@@ -41,7 +41,7 @@ task<> collect_all(context& me, const arguments& call, track& out) {
   co_await me.read(0, 0);
   for (std::size_t k = 0; k < out.cut().count(); ++k) {
     co_await out.arrived(0, k);
-    out.copy(0, k, 0, call.result());
+    co_await out.copy(0, k, 0, call.result());
     out.take(k);
   }
 }

@@ -37,7 +37,7 @@ task<> run(context& me, const arguments& call) {
     if (!lent) co_await stage_pieces(me, blocks, all, k);
     auto here = blocks.here(k);
     while (const auto from = co_await here.next()) {
-      blocks.copy(*from, k, me.rank(), call.received_from(*from));
+      co_await blocks.copy(*from, k, me.rank(), call.received_from(*from));
     }
     blocks.take(k);
   }

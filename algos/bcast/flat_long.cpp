@@ -34,7 +34,7 @@ task<> receive(context& me, const arguments& call, track& message) {
   const std::size_t items = message.items_of(root);
   for (std::size_t k = 0; k < items; ++k) {
     co_await message.arrived(root, k);
-    message.copy(root, k, 0, call.result());
+    co_await message.copy(root, k, 0, call.result());
     message.take(k);
   }
   message.take(message.cut().count() - 1);

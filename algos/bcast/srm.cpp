@@ -46,7 +46,7 @@ task<> run(context& me, const arguments& call) {
     co_await me.read(from, 0);
     for (std::size_t k = 0; k < pieces.cut().count(); ++k) {
       co_await pieces.arrived(from, k);
-      pieces.copy(from, k, 0, call.result());
+      co_await pieces.copy(from, k, 0, call.result());
       pieces.take(k);
     }
     co_return;

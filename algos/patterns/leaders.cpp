@@ -9,10 +9,10 @@ namespace muster::algos {
 namespace {
 
 /// `to = lower op higher`, where `to` is one of them: node order whoever combines.
-void combine_ordered(context& me, std::span<std::byte> to, const std::byte* lower,
-                     const std::byte* higher) {
+wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std::byte* lower,
+                                const std::byte* higher) {
   const std::array<const std::byte*, 2> inputs = {lower, higher};
-  combine(me.call().op, me.call().type, to.data(), inputs, to.size() / me.call().element());
+  return me.combine(to.data(), inputs, to.size() / me.call().element());
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ task<> leaders_reduce(context& me, std::span<std::byte> bytes) {
     }
     if (mine + bit >= nodes) continue;
     co_await me.expect(leader_of(me.shape(), mine + bit), theirs);
-    combine_ordered(me, bytes, bytes.data(), theirs.data());
+    co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
   }
 }
 
@@ -57,7 +57,7 @@ task<> leaders_allreduce(context& me, std::span<std::byte> bytes) {
   }
   if (paired) {
     co_await me.expect(leader(mine + 1), theirs);
-    combine_ordered(me, bytes, bytes.data(), theirs.data());
+    co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
   }
   const std::size_t member = paired ? mine / 2 : mine - extra;
   const auto node_of_member = [&](std::size_t m) { return m < extra ? 2 * m : m + extra; };
@@ -68,9 +68,9 @@ task<> leaders_allreduce(context& me, std::span<std::byte> bytes) {
     auto incoming = me.expect(rank, theirs);
     co_await when_all(std::move(outgoing), std::move(incoming));
     if (partner < member) {
-      combine_ordered(me, bytes, theirs.data(), bytes.data());
+      co_await combine_ordered(me, bytes, theirs.data(), bytes.data());
     } else {
-      combine_ordered(me, bytes, bytes.data(), theirs.data());
+      co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
     }
   }
   if (paired) co_await me.deliver(leader(mine + 1), bytes);

@@ -1,10 +1,9 @@
-// Channels: what ranks of different nodes say to each other, in order.
-
-#include "engine/collective/context.hpp"
+// What ranks say to each other through channels, in order.
 
 #include <algorithm>
-#include <cstring>
 #include <string>
+
+#include "engine/collective/context.hpp"
 
 namespace muster {
 namespace {
@@ -15,52 +14,61 @@ struct message_header {
   std::uint64_t bytes;
 };
 
-void copy_in(wire::ring& to, std::uint64_t at, std::span<const std::byte> bytes) noexcept {
-  const std::size_t start = at % wire::ring::capacity;
-  const std::size_t first = std::min(bytes.size(), wire::ring::capacity - start);
-  std::memcpy(to.data.data() + start, bytes.data(), first);
-  std::memcpy(to.data.data(), bytes.data() + first, bytes.size() - first);
-}
+/// A channel of this rank, for as long as it is used.
+class open_channel {
+public:
+  open_channel(wire::fabric& on, std::size_t lane, std::size_t from, std::size_t to)
+      : fabric_(on), channel_(on.open(lane, from, to)) {}
+  ~open_channel() { fabric_.close(channel_); }
+  open_channel(const open_channel&) = delete;
+  open_channel& operator=(const open_channel&) = delete;
 
-void copy_out(const wire::ring& from, std::uint64_t at, std::span<std::byte> bytes) noexcept {
-  const std::size_t start = at % wire::ring::capacity;
-  const std::size_t first = std::min(bytes.size(), wire::ring::capacity - start);
-  std::memcpy(bytes.data(), from.data.data() + start, first);
-  std::memcpy(bytes.data() + first, from.data.data(), bytes.size() - first);
-}
+  wire::channel& operator*() const noexcept { return channel_; }
+  wire::channel* operator->() const noexcept { return &channel_; }
 
-// Pieces half as long as the ring keep both ends busy at once.
-constexpr std::size_t ring_piece = wire::ring::capacity / 2;
+private:
+  wire::fabric& fabric_;
+  wire::channel& channel_;
+};
+
+// Pieces half as long as the channel keep both ends busy at once.
+constexpr std::size_t channel_piece = wire::channel::capacity / 2;
 
 }  // namespace
 
-task<> context::deliver(std::size_t to, std::span<const std::byte> bytes) {
-  wire::ring& ring = fabric().channel(ticket_.lane, rank(), to);
-  // relaxed: only this rank writes it.
-  std::uint64_t at = ring.written.load(std::memory_order_relaxed);
-  const message_header header{ticket_.word, bytes.size()};
-  co_await counter_wait(*this, ring.read, at + sizeof header - wire::ring::capacity, to);
-  copy_in(ring, at, std::as_bytes(std::span(&header, 1)));
-  at += sizeof header;
-  if (bytes.empty()) fabric().announce(ring.written, at);
-  while (!bytes.empty()) {
-    const std::size_t now = std::min(bytes.size(), ring_piece);
-    co_await counter_wait(*this, ring.read, at + now - wire::ring::capacity, to);
-    copy_in(ring, at, bytes.first(now));
-    at += now;
-    fabric().announce(ring.written, at);
-    bytes = bytes.subspan(now);
+bool channel_wait::ready() noexcept {
+  switch (what_) {
+    case until::has_room:
+      return channel_.has_room(bytes_);
+    case until::has_left:
+      return channel_.has_left();
+    default:
+      return channel_.holds(bytes_);
   }
 }
 
+task<> context::deliver(std::size_t to, std::span<const std::byte> bytes) {
+  using until = channel_wait::until;
+  const open_channel out(fabric(), ticket_.lane, rank(), to);
+  const message_header header{ticket_.word, bytes.size()};
+  auto head = std::as_bytes(std::span(&header, 1));
+  do {
+    const auto body = bytes.first(std::min(bytes.size(), channel_piece));
+    co_await channel_wait(*this, *out, until::has_room, head.size() + body.size(), to);
+    out->put(head, body);
+    co_await work();
+    head = {};
+    bytes = bytes.subspan(body.size());
+  } while (!bytes.empty());
+  co_await channel_wait(*this, *out, until::has_left, 0, to);
+}
+
 task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
-  wire::ring& ring = fabric().channel(ticket_.lane, from, rank());
-  // relaxed: only this rank writes it.
-  std::uint64_t at = ring.read.load(std::memory_order_relaxed);
+  using until = channel_wait::until;
+  const open_channel in(fabric(), ticket_.lane, from, rank());
   message_header header;
-  co_await counter_wait(*this, ring.written, at + sizeof header, from);
-  copy_out(ring, at, std::as_writable_bytes(std::span(&header, 1)));
-  at += sizeof header;
+  co_await channel_wait(*this, *in, until::holds, sizeof header, from);
+  in->take(std::as_writable_bytes(std::span(&header, 1)));
   if (header.word != ticket_.word || header.bytes != bytes.size()) {
     if (auto why = mismatch(from)) throw *why;
     throw error(errc::mismatched_call,
@@ -69,14 +77,12 @@ task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
                     std::to_string(bytes.size()) + " in " + describe(),
                 from);
   }
-  if (bytes.empty()) fabric().announce(ring.read, at);
   while (!bytes.empty()) {
-    const std::size_t now = std::min(bytes.size(), ring_piece);
-    co_await counter_wait(*this, ring.written, at + now, from);
-    copy_out(ring, at, bytes.first(now));
-    at += now;
-    fabric().announce(ring.read, at);
-    bytes = bytes.subspan(now);
+    const auto piece = bytes.first(std::min(bytes.size(), channel_piece));
+    co_await channel_wait(*this, *in, until::holds, piece.size(), from);
+    in->take(piece);
+    co_await work();
+    bytes = bytes.subspan(piece.size());
   }
 }
 

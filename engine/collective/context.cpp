@@ -19,6 +19,7 @@ context::context(team& of, const arguments& call, const algorithm& chosen) noexc
   ticket_ = of.order_.begin(fingerprint, chosen.stages(of.shape_, of.machine_, call));
   lane_ = &board().arrival(ticket_.lane, 0);
   write_record();
+  if (wire::virtual_time* time = fabric().time()) time->begin(ticket_.sequence, call, chosen.id);
   // Short results are written as they are, whatever their number.
   results_exceed_cache_ =
       ticket_.kind >= stage_kind::lengthy && received_in_node() > of.machine_.cache_bytes / 4;
@@ -75,19 +76,27 @@ void context::arrive() noexcept {
 }
 
 void context::publish(std::span<const std::byte> bytes) noexcept {
-  if (!bytes.empty()) {
-    std::memcpy(publication(index_, bytes.size()), bytes.data(), bytes.size());
-  }
+  if (!bytes.empty()) move_bytes({publication(index_, bytes.size()), bytes.size()}, bytes.data());
   arrive();
+}
+
+std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) {
+  wire::virtual_time* const time = fabric().time();
+  if (time != nullptr && !time->carries_payload()) return bytes;
+  aside_.resize(bytes.size());
+  move_bytes(aside_, bytes.data());
+  return aside_;
 }
 
 void context::complete() noexcept {
   ended_ = true;
+  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, true);
   fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
 }
 
 void context::abandon(const error& why) noexcept {
   ended_ = true;
+  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, false);
   fabric().fail({.code = static_cast<errc>(why.code().value()),
                  .rank = why.rank(),
                  .text = "rank " + std::to_string(rank()) + ": " + why.text()});

@@ -53,37 +53,25 @@ protected:
   context& me_;
 };
 
-/// Waits until a counter that one rank announces has reached a value.
-class counter_wait final : public collective_wait {
+/// Waits for one end of a channel to get on.
+class channel_wait final : public collective_wait {
 public:
-  counter_wait(context& me, const wire::counter& word, std::uint64_t value,
-               std::size_t rank) noexcept
-      : collective_wait(me), word_(word), value_(value), rank_(rank) {}
+  enum class until { has_room, has_left, holds };
+  channel_wait(context& me, const wire::channel& on, until what, std::size_t bytes,
+               std::size_t peer) noexcept
+      : collective_wait(me), channel_(on), what_(what), bytes_(bytes), peer_(peer) {}
 
-  /// Counters grow without bound and may wrap: order is by distance.
-  static bool reached(const wire::counter& word, std::uint64_t value) noexcept {
-    // acquire: pairs with the release in `fabric::announce`.
-    return static_cast<std::int64_t>(word.load(std::memory_order_acquire) - value) >= 0;
-  }
-
-  /// Whether a track's line is of the operation and item count of `value`. Not by distance: a line
-  /// that long operations alone use may be any number of operations old. Nor can it be of a later
-  /// operation, which waits for this one.
-  static bool has_items(const wire::counter& word, std::uint64_t value) noexcept {
-    const std::uint64_t seen = word.load(std::memory_order_acquire);
-    return ((seen ^ value) >> 32) == 0 && seen >= value;
-  }
-
-  bool ready() noexcept override { return reached(word_, value_); }
+  bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume() { rethrow_interruption(); }
 
 private:
-  bool awaits(std::size_t rank) const noexcept override { return rank == rank_; }
+  bool awaits(std::size_t rank) const noexcept override { return rank == peer_; }
 
-  const wire::counter& word_;
-  std::uint64_t value_;
-  std::size_t rank_;
+  const wire::channel& channel_;
+  until what_;
+  std::size_t bytes_;
+  std::size_t peer_;
 };
 
 /// Waits until a neighbour has arrived at this operation, and checks that it is the same one.
@@ -232,8 +220,9 @@ public:
   /// copied.
   const std::byte* piece(std::size_t neighbour, std::size_t item, std::size_t block) noexcept;
   /// Copies the piece of `block` of an item that has arrived to its place in `whole`, and from a
-  /// lender, on item 0, the whole block at once.
-  void copy(std::size_t neighbour, std::size_t item, std::size_t block, std::span<std::byte> whole);
+  /// lender, on item 0, the whole block at once. Awaited, like all local work.
+  wire::work_wait copy(std::size_t neighbour, std::size_t item, std::size_t block,
+                       std::span<std::byte> whole);
   /// Items that must be taken from a neighbour whose first one has arrived.
   std::size_t items_of(std::size_t neighbour) const noexcept;
 
@@ -312,35 +301,36 @@ public:
 
   /// A copy that lives as long as the operation, so that it may be lent: what an algorithm's own
   /// frame holds is gone before a failure is announced.
-  std::span<const std::byte> set_aside(std::span<const std::byte> bytes) {
-    aside_.assign(bytes.begin(), bytes.end());
-    return aside_;
-  }
+  std::span<const std::byte> set_aside(std::span<const std::byte> bytes);
 
   /// Local work. Awaited, so that it can take time where time is virtual.
-  std::suspend_never copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
+  wire::work_wait copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
     // In-place forms meet here with both sides the same.
-    if (to.data() != from.data() && !from.empty()) {
-      std::memcpy(to.data(), from.data(), from.size());
-    }
-    return {};
+    if (to.data() != from.data() && !from.empty()) move_bytes(to, from.data());
+    return work();
   }
   /// The same into this rank's result; past the cache, where the results of the node's ranks would
   /// not stay in it anyway.
-  std::suspend_never copy_result(std::span<std::byte> to, const std::byte* from) {
+  wire::work_wait copy_result(std::span<std::byte> to, const std::byte* from) {
     read_neighbours([&] {
       if (results_exceed_cache_) {
         stream_copy(to.data(), from, to.size());
       } else {
-        std::memcpy(to.data(), from, to.size());
+        move_bytes(to, from);
       }
     });
-    return {};
+    return work();
   }
-  std::suspend_never combine(std::byte* to, std::span<const std::byte* const> from,
-                             std::size_t count) {
-    read_neighbours([&] { muster::combine(call_.op, call_.type, to, from, count); });
-    return {};
+  wire::work_wait combine(std::byte* to, std::span<const std::byte* const> from,
+                          std::size_t count) {
+    read_neighbours([&] {
+      if (wire::virtual_time* time = fabric().time()) [[unlikely]] {
+        time->combine(call_, to, from, count);
+      } else {
+        muster::combine(call_.op, call_.type, to, from, count);
+      }
+    });
+    return work();
   }
 
   /// "allreduce(16 x float64, sum), operation 7", for messages.
@@ -360,6 +350,15 @@ private:
   friend class takers_wait;
 
   wire::fabric& fabric() const noexcept { return team_.fabric(); }
+  /// The time that this rank's work so far takes.
+  wire::work_wait work() const noexcept { return wire::work_wait(fabric().time()); }
+  void move_bytes(std::span<std::byte> to, const std::byte* from) const noexcept {
+    if (wire::virtual_time* time = fabric().time()) [[unlikely]] {
+      time->copy(to, from);
+    } else {
+      std::memcpy(to.data(), from, to.size());
+    }
+  }
   const wire::board& board() const noexcept { return team_.fabric().board(); }
   wire::arrival& arrival(std::size_t neighbour) const noexcept { return lane_[neighbour]; }
   bool has_arrived(std::size_t neighbour) const noexcept {

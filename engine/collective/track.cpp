@@ -7,6 +7,18 @@
 #include <string>
 
 namespace muster {
+namespace {
+
+/// Whether a track's line is of the operation and item count of `value`. Not by distance: a line
+/// that long operations alone use may be any number of operations old. Nor can it be of a later
+/// operation, which waits for this one.
+bool has_items(const wire::counter& word, std::uint64_t value) noexcept {
+  // acquire: pairs with the release in `fabric::announce`.
+  const std::uint64_t seen = word.load(std::memory_order_acquire);
+  return ((seen ^ value) >> 32) == 0 && seen >= value;
+}
+
+}  // namespace
 
 items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead) noexcept
     : block_bytes(block_bytes), blocks(blocks), ahead(ahead) {
@@ -58,7 +70,7 @@ bool track::is_here(std::size_t neighbour, std::size_t item) const noexcept {
   if (!me_.has_arrived(neighbour)) return false;
   if (me_.differs(neighbour)) return true;  // to be thrown
   const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
-  return counter_wait::has_items(posting.posted, me_.ticket_.items(item + 1));
+  return has_items(posting.posted, me_.ticket_.items(item + 1));
 }
 
 track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcept {
@@ -79,19 +91,18 @@ const std::byte* track::piece(std::size_t neighbour, std::size_t item, std::size
   return lent == nullptr ? nullptr : lent + block * cut_.block_bytes + cut_.offset(item);
 }
 
-void track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
-                 std::span<std::byte> whole) {
+wire::work_wait track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
+                            std::span<std::byte> whole) {
   const auto& from = me_.board().posting(me_.ticket_.stage, index_, neighbour).from;
   switch (from.where) {
     case wire::origin::kind::staged:
-      me_.copy_result(whole.subspan(cut_.offset(item), cut_.length(item)),
-                      piece(neighbour, item, block));
-      break;
+      return me_.copy_result(whole.subspan(cut_.offset(item), cut_.length(item)),
+                             piece(neighbour, item, block));
     case wire::origin::kind::foreign:
       fetch(neighbour, from, block * cut_.block_bytes, whole);
-      break;
+      return me_.work();
     default:
-      me_.copy_result(whole, piece(neighbour, 0, block));
+      return me_.copy_result(whole, piece(neighbour, 0, block));
   }
 }
 
@@ -140,7 +151,7 @@ bool takers_wait::ready() noexcept {
   for (; next_ < end_; ++next_) {
     if (next_ == me_.index_) continue;
     const auto& taking = me_.board().taking(me_.ticket_.stage, track_, next_);
-    if (!counter_wait::has_items(taking.taken, me_.ticket_.items(items_))) return false;
+    if (!has_items(taking.taken, me_.ticket_.items(items_))) return false;
   }
   return true;
 }

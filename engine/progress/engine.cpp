@@ -74,7 +74,8 @@ engine::engine(engine_options options, doorbell bell)
     : has_own_thread_(options.mode == progress::thread),
       waiting_(options.waiting),
       bell_(std::move(bell)),
-      sources_(std::move(options.sources)) {
+      sources_(std::move(options.sources)),
+      clock_(options.clock) {
   // The constructing thread is the usual caller, and makes frames before it drives anything.
   if (!has_own_thread_) frame_pool::adopt(pool_.get());
   if (has_own_thread_) {
@@ -105,6 +106,7 @@ void engine::stop() {
 }
 
 clock_time engine::now() const noexcept {
+  if (clock_ != nullptr) return clock_->now();
   return std::chrono::steady_clock::now().time_since_epoch();
 }
 
@@ -115,6 +117,8 @@ void engine::link(waiter& entry) noexcept {
   (last_ != nullptr ? last_->next_ : first_) = &entry;
   last_ = &entry;
   ++linked_;
+  if (clock_ == nullptr || entry.scope_ == nullptr) return;
+  if (const auto deadline = entry.scope_->deadline()) clock_->expect(*deadline);
 }
 
 void engine::unlink(waiter& entry) noexcept {
@@ -199,6 +203,11 @@ bool engine::resume_interrupted(bool thorough) {
 }
 
 void engine::relax(idle_time& idle) {
+  if (clock_ != nullptr) {
+    throw error(errc::invalid_argument,
+                "future::wait: called where time is virtual, which it would stop; expected "
+                "co_await");
+  }
   constexpr unsigned looks_between_checks = 256;
   // A spin in vain says that the peers are not running, perhaps because they share this core: it is
   // tried again only after a while.
@@ -239,6 +248,14 @@ std::optional<clock_time> engine::sleep_limit() const {
   }
   if (first) *first -= now();
   return first;
+}
+
+std::string engine::describe_waits() const {
+  std::string text;
+  for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+    text += entry->describe() + "\n";
+  }
+  return text;
 }
 
 bool engine::anything_ready() noexcept {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -35,10 +36,24 @@ protected:
   ~wakeup_source() = default;
 };
 
+/// Another time than the system's. Whoever gives it to an engine drives the engine, too: nothing
+/// that runs on it may block.
+class virtual_clock {
+public:
+  virtual clock_time now() const noexcept = 0;
+  /// A wait began that ends at `deadline`, if nothing else ends it before.
+  virtual void expect(clock_time deadline) noexcept = 0;
+
+protected:
+  ~virtual_clock() = default;
+};
+
 /// An eventfd that others write to wake a sleeping engine.
 class doorbell {
 public:
-  doorbell();                                                              ///< a new one
+  doorbell();  ///< a new one
+  /// None: for an engine that never sleeps.
+  static doorbell none() noexcept { return doorbell(-1); }
   explicit doorbell(int descriptor) noexcept : descriptor_(descriptor) {}  ///< takes ownership
   /// The same bell under a descriptor of its own. \throws error `errc::resource`
   static doorbell share(int descriptor);
@@ -64,6 +79,8 @@ struct engine_options {
   int processor = -1;
   /// Armed before the engine sleeps; they outlive it.
   std::vector<wakeup_source*> sources = {};
+  /// Not null: instead of the system's; outlives the engine.
+  virtual_clock* clock = nullptr;
 };
 
 /// Drives any number of suspended coroutines: polls what they wait for, resumes those that are
@@ -103,6 +120,10 @@ public:
     }
   }
 
+  /// Ends what was stopped, is past its deadline or waits in vain; `thorough` as in
+  /// `waiter::interrupted`. True if some coroutine was resumed.
+  bool resume_interrupted(bool thorough);
+
   /// For `progress::external`: true when nothing is ready and the descriptor will become readable
   /// as soon as something may be; false when `poll` should be called again first.
   bool prepare_to_sleep();
@@ -138,6 +159,9 @@ public:
   unsigned looks_at_other_cores() const noexcept { return waiting_.looks_at_other_cores; }
   bool nothing_else_waits() const noexcept { return first_ == nullptr; }
 
+  /// What is waited for, for messages: one line a wait.
+  std::string describe_waits() const;
+
   /// Operations started with `start` that have not ended; the engine outlives them.
   void operation_began() noexcept { running_.fetch_add(1, std::memory_order_relaxed); }
   void operation_ended() noexcept { running_.fetch_sub(1, std::memory_order_release); }
@@ -159,7 +183,6 @@ private:
   void sleep();
   void wake() noexcept;
   bool resume_posted();
-  bool resume_interrupted(bool thorough);
   bool anything_ready() noexcept;
   void link(waiter& entry) noexcept;
   void unlink(waiter& entry) noexcept;
@@ -183,6 +206,7 @@ private:
   clock_time last_thorough_{0};
   std::atomic<posted*> posted_{nullptr};
   std::vector<wakeup_source*> sources_;
+  virtual_clock* clock_;
   std::atomic<std::size_t> running_{0};
   counters counters_;
   std::jthread thread_;

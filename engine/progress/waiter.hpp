@@ -2,6 +2,7 @@
 
 #include <coroutine>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "engine/coro/stop.hpp"
@@ -28,6 +29,9 @@ public:
   virtual bool interrupted(clock_time now, bool thorough) noexcept;
 
   const stop_scope* scope() const noexcept { return scope_; }
+
+  /// What is waited for, for messages.
+  virtual std::string describe() const { return "the end of another operation"; }
 
 protected:
   waiter() = default;

@@ -5,16 +5,24 @@
 
 namespace muster {
 
-shape::shape(std::vector<place> places) : places_(std::move(places)) {
+shape::table shape::make_table(std::vector<place> places) {
+  table result;
   std::map<std::uint32_t, std::size_t> number_of;
-  for (std::size_t rank = 0; rank < places_.size(); ++rank) {
-    const auto [entry, first] = number_of.try_emplace(places_[rank].node, ranks_of_.size());
-    if (first) ranks_of_.emplace_back();
-    std::vector<std::size_t>& neighbours = ranks_of_[entry->second];
-    node_of_.push_back(entry->second);
-    index_of_.push_back(neighbours.size());
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const auto [entry, first] = number_of.try_emplace(places[rank].node, result.ranks_of.size());
+    if (first) result.ranks_of.emplace_back();
+    std::vector<std::size_t>& neighbours = result.ranks_of[entry->second];
+    result.node_of.push_back(entry->second);
+    result.index_of.push_back(neighbours.size());
     neighbours.push_back(rank);
   }
+  result.places = std::move(places);
+  return result;
 }
+
+shape::shape(std::vector<place> places)
+    : table_(std::make_shared<const table>(make_table(std::move(places)))),
+      node_of_(table_->node_of),
+      index_of_(table_->index_of) {}
 
 }  // namespace muster

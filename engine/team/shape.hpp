@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -20,27 +21,36 @@ struct place {
   friend bool operator==(const place&, const place&) = default;
 };
 
-/// Which ranks of a team share what. The same on every rank of the team.
+/// Which ranks of a team share what. The same on every rank of the team. Copies share one table, so
+/// that thousands of ranks in one process cost it once.
 class shape {
 public:
   explicit shape(std::vector<place> places);
 
-  // Asked on every call: a vector of words knows its size without a division.
   std::size_t size() const noexcept { return node_of_.size(); }
-  std::size_t nodes() const noexcept { return ranks_of_.size(); }
-  const place& place_of(std::size_t rank) const noexcept { return places_[rank]; }
+  std::size_t nodes() const noexcept { return table_->ranks_of.size(); }
+  const place& place_of(std::size_t rank) const noexcept { return table_->places[rank]; }
   /// Nodes are numbered 0… in the order of their lowest rank.
   std::size_t node_of(std::size_t rank) const noexcept { return node_of_[rank]; }
   /// The ranks of a node, ascending.
-  std::span<const std::size_t> ranks_of(std::size_t node) const noexcept { return ranks_of_[node]; }
+  std::span<const std::size_t> ranks_of(std::size_t node) const noexcept {
+    return table_->ranks_of[node];
+  }
   /// A rank's index among the ranks of its node.
   std::size_t index_of(std::size_t rank) const noexcept { return index_of_[rank]; }
 
 private:
-  std::vector<place> places_;
-  std::vector<std::size_t> node_of_;
-  std::vector<std::size_t> index_of_;
-  std::vector<std::vector<std::size_t>> ranks_of_;
+  struct table {
+    std::vector<place> places;
+    std::vector<std::size_t> node_of;
+    std::vector<std::size_t> index_of;
+    std::vector<std::vector<std::size_t>> ranks_of;
+  };
+  static table make_table(std::vector<place> places);
+
+  std::shared_ptr<const table> table_;
+  std::span<const std::size_t> node_of_;
+  std::span<const std::size_t> index_of_;
 };
 
 }  // namespace muster

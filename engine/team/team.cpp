@@ -27,10 +27,10 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
                                             " ranks; expected at most " +
                                             std::to_string(most_ranks_a_node));
   }
-  for (std::size_t other = 0; other < size(); ++other) {
-    if (other != rank && shape_.place_of(other).core == shape_.place_of(rank).core) {
-      on_this_core_.push_back(other);
-    }
+  const std::uint32_t core = shape_.place_of(rank).core;
+  for (const std::size_t other : node_) {
+    if (core == place::unknown) break;
+    if (other != rank && shape_.place_of(other).core == core) on_this_core_.push_back(other);
   }
   for (const algorithm& row : catalog_) {
     rows_for_[static_cast<std::size_t>(row.what)].push_back(&row);

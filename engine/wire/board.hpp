@@ -139,14 +139,6 @@ private:
   std::size_t ranks_ = 0;
 };
 
-/// A one-way byte stream between two ranks of different nodes, at its receiver.
-struct ring {
-  static constexpr std::size_t capacity = 64 * 1024;
-  alignas(cache_line) counter written;  ///< bytes the sender has put in, ever
-  alignas(cache_line) counter read;     ///< bytes the receiver has taken out, ever
-  alignas(cache_line) std::array<std::byte, capacity> data;
-};
-
 /// What a rank called, for naming both sides of a mismatch. Read while its owner may already be
 /// changing it: `sequence` is 0 then, and tells which operation it is of otherwise.
 struct alignas(cache_line) call_record {

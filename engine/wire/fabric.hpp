@@ -10,6 +10,8 @@
 #include "engine/error.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/wire/board.hpp"
+#include "engine/wire/channel.hpp"
+#include "engine/wire/virtual_time.hpp"
 
 namespace muster::wire {
 
@@ -44,6 +46,9 @@ public:
     return memory_.failure->load(std::memory_order_relaxed) != 0;
   }
 
+  /// Null on real hardware.
+  virtual_time* time() const noexcept { return memory_.time; }
+
   /// Stores `value` with release semantics and wakes the ranks that sleep waiting for this one.
   virtual void announce(counter& word, std::uint64_t value) noexcept = 0;
 
@@ -57,8 +62,10 @@ public:
   [[nodiscard]] virtual int fetch(std::size_t rank, const origin& from, std::size_t offset,
                                   std::span<std::byte> to) const noexcept = 0;
 
-  /// The stream from rank `from` to rank `to` in a lane.
-  virtual ring& channel(std::size_t lane, std::size_t from, std::size_t to) noexcept = 0;
+  /// The channel from rank `from` to rank `to` in a lane, one of which is this one; for use until
+  /// it is closed.
+  virtual channel& open(std::size_t lane, std::size_t from, std::size_t to) = 0;
+  virtual void close(channel& used) noexcept = 0;
 
   /// Around reads of memory that a neighbour may have lent: between the two, `settle` of whoever
   /// broke the job waits. What was read counts only if the job is not `broken` afterwards.
@@ -85,6 +92,7 @@ protected:
     call_record* records;  ///< by lane, then rank
     std::size_t ranks;
     const std::atomic<std::uint32_t>* failure;  ///< not zero: broken
+    virtual_time* time = nullptr;
   };
   explicit fabric(const directly_addressed& memory) noexcept : memory_(memory) {}
 

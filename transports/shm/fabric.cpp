@@ -133,8 +133,9 @@ int fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offset
   return 0;
 }
 
-wire::ring& fabric::channel(std::size_t lane, std::size_t from, std::size_t to) noexcept {
-  return job_.ring(lane, from, to);
+wire::channel& fabric::open(std::size_t lane, std::size_t from, std::size_t to) {
+  const std::size_t pair = (lane * job_.size() + from) * job_.size() + to;
+  return channels_.try_emplace(pair, *this, job_.ring(lane, from, to)).first->second;
 }
 
 wire::liveness fabric::state(std::size_t rank) const noexcept {

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "engine/wire/board.hpp"
 #include "engine/wire/fabric.hpp"
 #include "transports/shm/arena.hpp"
 #include "transports/shm/job.hpp"
+#include "transports/shm/ring.hpp"
 
 namespace muster::shm {
 
@@ -24,7 +26,8 @@ public:
   const std::byte* borrow(const wire::origin& from) const noexcept override;
   int fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
             std::span<std::byte> to) const noexcept override;
-  wire::ring& channel(std::size_t lane, std::size_t from, std::size_t to) noexcept override;
+  wire::channel& open(std::size_t lane, std::size_t from, std::size_t to) override;
+  void close(wire::channel&) noexcept override {}
   void begin_reading() noexcept override;
   void end_reading() noexcept override;
   void settle() noexcept override;
@@ -46,6 +49,7 @@ private:
   std::size_t rank_;
   std::byte* node_base_;
   arena arena_;
+  std::unordered_map<std::size_t, ring_channel> channels_;  // made on first use
   rank_line& mine_;
   bool asymmetric_fence_;
 };

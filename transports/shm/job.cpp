@@ -49,7 +49,7 @@ struct control_layout {
     lines = round_up(places + ranks * sizeof(place), wire::cache_line);
     records = lines + ranks * sizeof(rank_line);
     rings = round_up(records + wire::lanes * ranks * sizeof(wire::call_record), page);
-    end = rings + wire::lanes * ranks * ranks * sizeof(wire::ring);
+    end = rings + wire::lanes * ranks * ranks * sizeof(shm::ring);
   }
 };
 
@@ -190,9 +190,9 @@ wire::call_record& job::record(std::size_t lane, std::size_t rank) const noexcep
   return first[lane * size() + rank];
 }
 
-wire::ring& job::ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept {
+shm::ring& job::ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept {
   const control_layout layout(sizeof(header), size());
-  auto* first = reinterpret_cast<wire::ring*>(control_.base() + layout.rings);
+  auto* first = reinterpret_cast<shm::ring*>(control_.base() + layout.rings);
   return first[(lane * size() + to) * size() + from];
 }
 

@@ -15,6 +15,7 @@
 #include "engine/team/shape.hpp"
 #include "engine/wire/board.hpp"
 #include "engine/wire/fabric.hpp"
+#include "transports/shm/ring.hpp"
 #include "transports/shm/segment.hpp"
 
 namespace muster::shm {
@@ -64,7 +65,7 @@ public:
 
   rank_line& line(std::size_t rank) const noexcept;
   wire::call_record& record(std::size_t lane, std::size_t rank) const noexcept;  ///< lane-major
-  wire::ring& ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept;
+  shm::ring& ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept;
   wire::board board(std::size_t node) const noexcept;
   /// Where a rank's shared buffers lie; `index` is its index in its node.
   std::span<std::byte> arena(std::size_t node, std::size_t index) const noexcept;

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "engine/collective/arguments.hpp"
+
+namespace muster::wire {
+
+/// One rank's local work where time is virtual: it is done at once and then takes the time that a
+/// model says. Fabrics on real hardware have none of this.
+class virtual_time {
+public:
+  /// A collective begins at this rank, ends. Operations of a team are numbered from 1.
+  virtual void begin(std::uint64_t sequence, const arguments& call,
+                     std::string_view algorithm) noexcept = 0;
+  virtual void end(std::uint64_t sequence, bool well) noexcept = 0;
+
+  virtual void copy(std::span<std::byte> to, const std::byte* from) noexcept = 0;
+  virtual void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
+                       std::size_t count) noexcept = 0;
+  /// Whether buffers hold anything. If not they are addresses alone, never touched.
+  virtual bool carries_payload() const noexcept = 0;
+
+  /// Whether the rank is busy for so long that others act before it goes on: then its coroutine
+  /// suspends, and is resumed when the work is done.
+  virtual bool busy() const noexcept = 0;
+  virtual void resume_when_done(std::coroutine_handle<> next) noexcept = 0;
+
+protected:
+  ~virtual_time() = default;
+};
+
+/// What local work is awaited with.
+class work_wait {
+public:
+  /// Done already.
+  work_wait() = default;
+  /// What `time` was given to do.
+  explicit work_wait(virtual_time* time) noexcept : time_(time) {}
+
+  bool await_ready() const noexcept { return time_ == nullptr || !time_->busy(); }
+  void await_suspend(std::coroutine_handle<> self) const noexcept { time_->resume_when_done(self); }
+  void await_resume() const noexcept {}
+
+private:
+  virtual_time* time_ = nullptr;
+};
+
+}  // namespace muster::wire

@@ -1,0 +1,54 @@
+#include "transports/shm/ring.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace muster::shm {
+namespace {
+
+void copy_in(ring& to, std::uint64_t at, std::span<const std::byte> bytes) noexcept {
+  if (bytes.empty()) return;
+  const std::size_t start = at % wire::channel::capacity;
+  const std::size_t first = std::min(bytes.size(), wire::channel::capacity - start);
+  std::memcpy(to.data.data() + start, bytes.data(), first);
+  std::memcpy(to.data.data(), bytes.data() + first, bytes.size() - first);
+}
+
+void copy_out(const ring& from, std::uint64_t at, std::span<std::byte> bytes) noexcept {
+  const std::size_t start = at % wire::channel::capacity;
+  const std::size_t first = std::min(bytes.size(), wire::channel::capacity - start);
+  std::memcpy(bytes.data(), from.data.data() + start, first);
+  std::memcpy(bytes.data() + first, from.data.data(), bytes.size() - first);
+}
+
+}  // namespace
+
+// A rank's own end of the ring is loaded relaxed: only this rank writes it. The other end is
+// loaded with acquire, which pairs with the release in `announce`.
+
+bool ring_channel::has_room(std::size_t bytes) const noexcept {
+  const std::uint64_t under_way =
+      ring_.written.load(std::memory_order_relaxed) - ring_.read.load(std::memory_order_acquire);
+  return under_way + bytes <= capacity;
+}
+
+void ring_channel::put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept {
+  const std::uint64_t at = ring_.written.load(std::memory_order_relaxed);
+  copy_in(ring_, at, head);
+  copy_in(ring_, at + head.size(), body);
+  fabric_.announce(ring_.written, at + head.size() + body.size());
+}
+
+bool ring_channel::holds(std::size_t bytes) const noexcept {
+  return ring_.written.load(std::memory_order_acquire) -
+             ring_.read.load(std::memory_order_relaxed) >=
+         bytes;
+}
+
+void ring_channel::take(std::span<std::byte> to) noexcept {
+  const std::uint64_t at = ring_.read.load(std::memory_order_relaxed);
+  copy_out(ring_, at, to);
+  fabric_.announce(ring_.read, at + to.size());
+}
+
+}  // namespace muster::shm

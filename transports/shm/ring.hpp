@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "engine/wire/board.hpp"
+#include "engine/wire/channel.hpp"
+#include "engine/wire/fabric.hpp"
+
+namespace muster::shm {
+
+/// A one-way byte stream between two ranks, in memory that both have mapped.
+struct ring {
+  alignas(wire::cache_line) wire::counter written;  ///< bytes the sender has put in, ever
+  alignas(wire::cache_line) wire::counter read;     ///< bytes the receiver has taken out, ever
+  alignas(wire::cache_line) std::array<std::byte, wire::channel::capacity> data;
+};
+
+/// One end of a ring.
+class ring_channel final : public wire::channel {
+public:
+  /// \param on    of the rank at this end; outlives the channel
+  /// \param bytes zeroed before its first use
+  ring_channel(wire::fabric& on, ring& bytes) noexcept : fabric_(on), ring_(bytes) {}
+
+  bool has_room(std::size_t bytes) const noexcept override;
+  void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
+  bool has_left() const noexcept override { return true; }
+  bool holds(std::size_t bytes) const noexcept override;
+  void take(std::span<std::byte> to) noexcept override;
+
+private:
+  wire::fabric& fabric_;
+  ring& ring_;
+};
+
+}  // namespace muster::shm
