@@ -19,6 +19,7 @@
 #include "tools/bench/progress.hpp"
 #include "tools/bench/report.hpp"
 #include "tools/bench/sizes.hpp"
+#include "transports/shm/measure.hpp"
 
 namespace muster::bench {
 namespace {
@@ -60,6 +61,16 @@ void require_writable(const std::filesystem::path& path, std::string_view option
   }
 }
 
+/// Recorded arrivals are for one number of ranks.
+void require_arrivals_for(const options& wanted) {
+  if (!wanted.late) return;
+  try {
+    for (const std::size_t ranks : wanted.ranks) arrivals::require_ranks(*wanted.late, ranks);
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(fmt::format("--arrivals: {} (--ranks)", error.what()));
+  }
+}
+
 class bench_run {
 public:
   explicit bench_run(const options& wanted)
@@ -94,6 +105,10 @@ private:
   void look_around() {
     about_.machine = machine_name();
     about_.date = utc_date();
+    if (wanted_.late) {
+      about_.arrivals = describe(late_arrivals{wanted_.late->text, wanted_.seed, 0});
+      if (!wanted_.message_time) machine_ = shm::measure(shm::ranks_are::processes);
+    }
     constexpr double quiet_enough = 0.05;
     if (const double busy = busy_share(); busy > quiet_enough) {
       meter_.note(
@@ -141,8 +156,18 @@ private:
       meter_.show(doing);
       meter_.advance();
     };
-    auto measured = sampler_.measure(jobs, at, ticked);
+    auto measured = sampler_.measure(jobs, at, lateness_at(at), ticked);
     std::move(measured.begin(), measured.end(), std::back_inserter(found_));
+  }
+
+  lateness lateness_at(const point& at) const {
+    lateness late;
+    if (!wanted_.late) return late;
+    late.pattern = std::string_view(wanted_.late->text);
+    late.seed = wanted_.seed;
+    late.message_time_ns = wanted_.message_time.value_or(message_time(machine_, at.bytes)).count();
+    late.yields = at.ranks > usable_cpus();
+    return late;
   }
 
   void print_table(operation what, std::size_t ranks) {
@@ -172,6 +197,7 @@ private:
   progress_meter meter_;
   table_style style_;
   surroundings about_;
+  muster::machine machine_;  ///< measured where a message's time is to be known
   std::vector<measurement> found_;
   std::size_t points_done_ = 0;
 };
@@ -219,6 +245,15 @@ std::vector<library> parse_peers(const std::string& text) {
   return peers;
 }
 
+arrivals::pattern parse_arrivals(const std::string& text) {
+  constexpr std::size_t most = decltype(lateness::pattern)::most;
+  if (text.size() > most) {
+    throw std::invalid_argument(
+        fmt::format("'{}' is too long; expected at most {} letters", text, most));
+  }
+  return arrivals::parse(text);
+}
+
 constexpr const char* description = "Measure collectives beside Open MPI and MPICH";
 
 constexpr const char* details = R"(
@@ -232,10 +267,21 @@ two cores is probed: where virtual CPUs are moved about, samples during which it
 away, and libraries are compared only at the same trip. Shown are medians; ratio is the better
 peer's median over Muster's, so above 1 Muster is faster.
 
+With --arrivals ranks come late, to every library in the same way. Before each call they meet in the
+library's barrier, and each then computes for its delay. A rank's time is from its own arrival until
+its own call is done; a sample is the mean over calls and ranks. SPEC is
+  none                      together: a barrier before each call, no delays
+  random:mif=F              each rank by a random time from 0 to F message times
+  late:share=P%,mif=F       that share of the ranks, drawn for each call, by F message times
+  file:PATH                 as recorded: {"unit": "ns", "delays": [[a delay a rank], a list a call]}
+A message time is the trip of a cache line and a copy of SIZE in and out of shared memory, measured
+at start. Where ranks share cores, one that is not there yet leaves its core to those who are.
+
 Examples:
   muster bench                                    8 ranks, all collectives, 8 B to 1 MiB
   muster bench alltoall -n 2,4,8,16 --sizes 8..1Mx4
   muster bench barrier -n 2 --rounds 25 --json barrier.json
+  muster bench alltoall allgather --arrivals late:share=25%,mif=128 --seed 7
 )";
 
 }  // namespace
@@ -244,6 +290,7 @@ int run_bench(const options& wanted) {
   try {
     require_writable(wanted.json, "--json");
     require_writable(wanted.plot, "--plot");
+    require_arrivals_for(wanted);
     return bench_run(wanted).run();
   } catch (const interrupted&) {
     fmt::print(stderr, "muster bench: interrupted\n");
@@ -314,6 +361,26 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
                       wanted->how.patience.count()))
       ->check(CLI::Range(1u, 86400u))
       ->type_name("S");
+  CLI::Option* const late =
+      bench
+          ->add_option_function<std::string>(
+              "--arrivals",
+              [wanted](const std::string& text) { wanted->late = parse_arrivals(text); },
+              fmt::format("how late ranks come to each call: {} (default: calls are back to back)",
+                          arrivals::forms))
+          ->check(CLI::Validator(checked(parse_arrivals), ""))
+          ->type_name("SPEC");
+  bench->add_option("--seed", wanted->seed, "of the arrivals' random numbers (default: 1)")
+      ->needs(late)
+      ->type_name("N");
+  bench
+      ->add_option_function<std::uint64_t>(
+          "--message-time",
+          [wanted](std::uint64_t ns) { wanted->message_time = std::chrono::nanoseconds(ns); },
+          "nanoseconds of a message, for arrivals (default: as measured, by size)")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1000000000}))
+      ->needs(late)
+      ->type_name("NS");
   bench
       ->add_option_function<std::vector<int>>(
           "--probe-cpus",

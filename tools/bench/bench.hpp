@@ -1,13 +1,16 @@
 // `muster bench`: Muster beside the MPIs people have, on this machine.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/arrivals/arrivals.hpp"
 #include "tools/bench/libraries.hpp"
 #include "tools/bench/operation.hpp"
 #include "tools/bench/sampler.hpp"
@@ -26,7 +29,10 @@ struct options {
   std::filesystem::path json;  ///< empty: none
   std::filesystem::path plot{"muster-bench.svg"};
   sampling how;
-  std::optional<shm::cpu_pair> probe;  ///< nothing: chosen by shm::probe_cpus
+  std::optional<arrivals::pattern> late;                 ///< nothing: calls are back to back
+  std::uint64_t seed = 1;                                ///< of `late`
+  std::optional<std::chrono::nanoseconds> message_time;  ///< of `late`; nothing: as measured
+  std::optional<shm::cpu_pair> probe;                    ///< nothing: chosen by shm::probe_cpus
   bool quiet = false;
 };
 

@@ -141,6 +141,8 @@ void job::take_answer(std::size_t rank, job_answer& all) {
   if (!one.error.view().empty()) fail(fmt::format("rank {}: {}", rank, one.error.view()));
   members_[rank].answered = true;
   all.slowest_us = std::max(all.slowest_us, one.mean_us);
+  all.average_us += one.mean_us / static_cast<double>(members_.size());
+  all.period_us = std::max(all.period_us, one.period_us);
   all.verified = all.verified && one.verified;
   if (rank == 0) all.algorithm = one.algorithm.view();
 }

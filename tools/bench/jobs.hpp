@@ -21,6 +21,8 @@ struct job_failure : std::runtime_error {
 /// What all ranks together found.
 struct job_answer {
   double slowest_us = 0;  ///< the largest of the ranks' means
+  double average_us = 0;  ///< the mean of the ranks' means
+  double period_us = 0;   ///< from one call to the next, on the rank that takes longest
   bool verified = true;
   std::string algorithm;
 };

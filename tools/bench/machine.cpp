@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -67,6 +68,14 @@ double busy_share() {
   const cpu_times after = read_cpu_times();
   const double all = after.all - before.all;
   return all > 0 ? (after.busy - before.busy) / all : 0;
+}
+
+std::chrono::nanoseconds message_time(const muster::machine& seen, std::size_t bytes) {
+  const bool cached = 2 * bytes <= seen.cache_bytes;  // what is sent, and what is received
+  const double speed = (cached ? seen.in_cache : seen.beyond_cache).staged;
+  const double notice_ns = seen.trip_ns > 0 ? seen.trip_ns : seen.yield_ns;
+  const double copy_ns = speed > 0 ? static_cast<double>(bytes) / speed : 0;
+  return std::chrono::nanoseconds(std::llround(notice_ns + copy_ns));
 }
 
 cpu_times parse_cpu_times(std::string_view line) {

@@ -1,9 +1,12 @@
 // What is to be known of the machine before measuring on it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "engine/team/machine.hpp"
 
 namespace muster::bench {
 
@@ -21,6 +24,12 @@ std::size_t available_memory();
 
 /// The share (0 to 1) of all CPUs' time that anybody uses, watched for a fifth of a second.
 double busy_share();
+
+/// About how long a message of so many bytes takes from one rank to another that waits for it: the
+/// trip of a cache line (where there is one core, giving it up) and a copy in and out of memory
+/// that both have. From what was measured of the machine and of no library, so that it is one for
+/// all.
+std::chrono::nanoseconds message_time(const muster::machine& seen, std::size_t bytes);
 
 /// Jiffies in the first line of /proc/stat.
 struct cpu_times {

@@ -17,6 +17,10 @@ std::vector<Value> distinct(std::span<const measurement> all, Get get) {
 
 }  // namespace
 
+std::string describe(const late_arrivals& late) {
+  return late.pattern + ", seed " + std::to_string(late.seed);
+}
+
 void summarize(measurement& one, std::span<const sample> samples) {
   std::vector<double> times_us;
   std::vector<double> trips_ns;
@@ -33,7 +37,8 @@ void summarize(measurement& one, std::span<const sample> samples) {
   one.p90_us = percentile(times_us, 0.9);
   if (trips_ns.empty()) return;
   one.trip_ns = median(trips_ns);
-  if (one.at.what == operation::barrier && one.at.ranks == 2) one.trips = median(times_in_trips);
+  const bool pure = one.at.what == operation::barrier && one.at.ranks == 2 && !one.late;
+  if (pure) one.trips = median(times_in_trips);
 }
 
 void compare(std::span<measurement> at_one_point) {

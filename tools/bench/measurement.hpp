@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,22 +22,34 @@ struct point {
   bool operator==(const point&) const = default;
 };
 
+/// How ranks came late.
+struct late_arrivals {
+  std::string pattern;  ///< see tools/arrivals
+  std::uint64_t seed = 1;
+  std::int64_t message_time_ns = 0;
+};
+
+/// `random:mif=32, seed 1`
+std::string describe(const late_arrivals& late);
+
 struct measurement {
   point at;
   library of = library::muster;
   std::string algorithm = "default";
   std::size_t nodes = 1;
+  std::optional<late_arrivals> late;  ///< nothing: calls were back to back
   double median_us = 0;
   double p10_us = 0;
   double p90_us = 0;
   bool verified = false;
   std::optional<double> ratio;    ///< ours only: the better peer's median over ours
   std::optional<double> trip_ns;  ///< the machine's state in which this was measured
-  std::optional<double> trips;    ///< barrier of 2 ranks: time in trips of the same sample
-  std::size_t samples = 0;        ///< that the figures are made from
-  std::size_t discarded = 0;      ///< thrown away since the machine changed underneath
-  bool one_state = true;          ///< whether all libraries were compared in one state
-  std::string failure;            ///< why there are no figures
+  std::optional<double>
+      trips;                ///< barrier of 2 ranks, back to back: time in trips of the same sample
+  std::size_t samples = 0;  ///< that the figures are made from
+  std::size_t discarded = 0;  ///< thrown away since the machine changed underneath
+  bool one_state = true;      ///< whether all libraries were compared in one state
+  std::string failure;        ///< why there are no figures
 
   bool has_figures() const { return samples > 0; }
 };
@@ -52,6 +65,7 @@ struct surroundings {
   std::string machine;                 ///< processor and number of CPUs
   std::string date;                    ///< UTC, as 2026-11-20 17:00
   std::vector<std::string> libraries;  ///< what each calls itself
+  std::string arrivals;                ///< as of late_arrivals; empty where calls were back to back
 };
 
 /// Geometric mean of the ratios of one collective or all, at one rank count or all.

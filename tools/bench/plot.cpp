@@ -122,7 +122,7 @@ public:
     const double width = 2 * margin + static_cast<double>(columns) * cell_width;
     draw_header(width);
     draw_footer(bottom + 18);
-    return canvas_.document(width, bottom + footer_height, title(), style);
+    return canvas_.document(width, bottom + footer_height, full_title(), style);
   }
 
 private:
@@ -171,6 +171,11 @@ private:
     return text.empty() ? "Nothing measured" : text;
   }
 
+  /// The title and how ranks came late, in one line.
+  std::string full_title() const {
+    return about_.arrivals.empty() ? title() : title() + ", arrivals " + about_.arrivals;
+  }
+
   void draw_header(double width) {
     canvas_.text({margin, 44}, title(), R"(class="head")");
     std::string context = about_.machine + "  ·  " + about_.date;
@@ -186,6 +191,10 @@ private:
       constexpr double letter_width = 7.5;
       x += 60 + letter_width * static_cast<double>(title_of(which).size());
     }
+    if (!about_.arrivals.empty()) {
+      canvas_.text({width - margin, 94}, "arrivals " + about_.arrivals,
+                   R"(class="strong" text-anchor="end")");
+    }
     const auto overall = mean_ratio(all_, std::nullopt, std::nullopt);
     if (!overall) return;
     canvas_.text({width - margin, 46}, fmt::format("{:.2f}×", *overall),
@@ -200,11 +209,13 @@ private:
                  "Lines: medians; bands: 10th to 90th percentile. Bars: the better peer's median "
                  "over Muster's; above 1 (green) Muster is faster.",
                  "");
-    canvas_.text(
-        {margin, y + 16},
-        "Times: the mean over back-to-back calls on rotating, changing buffers; the slowest "
-        "rank counts.",
-        "");
+    canvas_.text({margin, y + 16},
+                 about_.arrivals.empty()
+                     ? "Times: the mean over back-to-back calls on rotating, changing buffers; the "
+                       "slowest rank counts."
+                     : "Times: from a rank's own arrival, after its delay, until its call is done; "
+                       "the mean over calls and ranks.",
+                 "");
   }
 
   void draw_cell_title(const box& where, const std::string& name, std::optional<double> mean) {

@@ -45,10 +45,16 @@ std::vector<std::size_t> bytes_in(std::span<const measurement> all, operation wh
   return sizes;
 }
 
-std::string heading(operation what, std::size_t ranks) {
+std::string heading(operation what, std::size_t ranks, const late_arrivals* late) {
   const std::string_view meaning =
       what == operation::allgather || what == operation::alltoall ? ", bytes a block" : "";
-  return fmt::format("{}, {} ranks{}", name_of(what), ranks, meaning);
+  const std::string arrivals = late != nullptr ? ", arrivals " + describe(*late) : "";
+  return fmt::format("{}, {} ranks{}{}", name_of(what), ranks, meaning, arrivals);
+}
+
+/// How ranks came late to what is in the table; the same for all of a run.
+const late_arrivals* late_in(std::span<const measurement> all) {
+  return !all.empty() && all.front().late ? &*all.front().late : nullptr;
 }
 
 /// What a reader must know about a row beyond its figures.
@@ -88,6 +94,11 @@ nlohmann::ordered_json to_json(const measurement& one) {
   figure("p10_us", one.p10_us);
   figure("p90_us", one.p90_us);
   object["verified"] = one.verified;
+  if (one.late) {
+    object["arrivals"] = one.late->pattern;
+    object["seed"] = one.late->seed;
+    object["message_time_ns"] = one.late->message_time_ns;
+  }
   if (one.ratio) object["ratio"] = *one.ratio;
   if (one.trip_ns) object["trip_ns"] = *one.trip_ns;
   if (one.trips) object["trips"] = *one.trips;
@@ -110,14 +121,17 @@ std::string point_table(std::span<const measurement> all, operation what, std::s
   constexpr std::size_t wide = 11;
   const std::vector<library> libraries = libraries_in(all);
 
-  std::string text = heading(what, ranks) + "\n" + right("size", narrow);
+  const bool late = late_in(all) != nullptr;
+  std::string text = heading(what, ranks, late_in(all)) + "\n" + right("size", narrow);
   for (const library which : libraries) text += right(title_of(which), wide);
-  text += right("ratio", narrow) + right("trip", narrow) + "\n";
+  text += right("ratio", narrow) + right("trip", narrow);
+  text += (late ? right("message", wide) : "") + "\n";
 
   for (const std::size_t bytes : bytes_in(all, what, ranks)) {
     std::vector<const measurement*> row;
     std::optional<double> ratio;
     std::optional<double> trip_ns;
+    double message_us = 0;
     text += right(has_sizes(what) ? readable_bytes(bytes) : "", narrow);
     for (const library which : libraries) {
       const measurement* const one = find(all, {what, ranks, bytes}, which);
@@ -126,9 +140,11 @@ std::string point_table(std::span<const measurement> all, operation what, std::s
       text += right(shown ? readable_time(one->median_us) : std::string(missing), wide);
       if (one != nullptr && one->ratio) ratio = one->ratio;
       if (one != nullptr && one->trip_ns) trip_ns = one->trip_ns;
+      if (one != nullptr && one->late) message_us = one->late->message_time_ns / 1e3;
     }
     text += ratio_cell(ratio, narrow, style);
     text += right(trip_ns ? fmt::format("{:.0f} ns", *trip_ns) : std::string(missing), narrow);
+    if (late) text += right(readable_time(message_us), wide);
     text += remarks(row) + "\n";
   }
   return text;

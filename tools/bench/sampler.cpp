@@ -82,25 +82,32 @@ std::vector<std::string> contest::versions() const {
   return all;
 }
 
-std::vector<measurement> sampler::measure(contest& jobs, const point& at, const tick& ticked) {
+std::vector<measurement> sampler::measure(contest& jobs, const point& at, const lateness& late,
+                                          const tick& ticked) {
   std::vector<entry> entries;
   for (const library which : jobs.libraries()) {
     entry one{which, {}, {}, {}};
     one.timed.what = at.what;
     one.timed.bytes = at.bytes;
     one.timed.checks = checks_per_sample(at);
+    one.timed.late = late;
     one.found.at = at;
     one.found.of = which;
+    if (late.wanted()) {
+      one.found.late = {std::string(late.pattern.view()), late.seed, late.message_time_ns};
+    }
     one.found.verified = true;
     calibrate(jobs, one);
     entries.push_back(std::move(one));
   }
+  if (late.wanted()) agree_on_calls(entries);
 
   const std::size_t most_rounds = 3 * how_.rounds;
   for (std::size_t round = 0; round < most_rounds && !enough(entries); ++round) {
     for (std::size_t turn = 0; turn < entries.size(); ++turn) {
       // Everybody goes first, second and last in turn: what runs before one may matter.
       entry& one = entries[(round + turn) % entries.size()];
+      one.timed.late.first_call = round * (one.timed.warmups + one.timed.calls);
       if (one.found.failure.empty()) take_sample(jobs, one);
       if (round < how_.rounds) {
         ticked(fmt::format("{:<34} {:<8} {}", describe(at), title_of(one.of),
@@ -164,13 +171,28 @@ void sampler::calibrate(contest& jobs, entry& one) {
   constexpr double long_enough_us = 2000;
   constexpr std::uint64_t growth = 16;
   constexpr std::uint64_t most_trial_calls = 20000;
-  while (found && found->slowest_us * static_cast<double>(trial.calls) < long_enough_us &&
+  while (found && found->period_us * static_cast<double>(trial.calls) < long_enough_us &&
          trial.calls < most_trial_calls) {
     trial.calls *= growth;
     trial.checks = 0;
     found = ask(jobs, one, trial);
   }
-  if (found) set_calls(one.timed, found->slowest_us);
+  if (found) set_calls(one.timed, found->period_us);
+}
+
+/// As many for each library, so that their ranks have the same delays: the fewest.
+void sampler::agree_on_calls(std::span<entry> entries) {
+  const order* least = nullptr;
+  for (const entry& one : entries) {
+    const bool alive = one.found.failure.empty();
+    if (alive && (least == nullptr || one.timed.calls < least->calls)) least = &one.timed;
+  }
+  if (least == nullptr) return;
+  const auto [calls, warmups] = std::pair(least->calls, least->warmups);
+  for (entry& one : entries) {
+    one.timed.calls = calls;
+    one.timed.warmups = warmups;
+  }
 }
 
 void sampler::take_sample(contest& jobs, entry& one) {
@@ -178,24 +200,26 @@ void sampler::take_sample(contest& jobs, entry& one) {
   const auto found = ask(jobs, one, one.timed);
   if (!found) return;
   const auto after = before ? probe_.measure_ns() : std::nullopt;
-  set_calls(one.timed, found->slowest_us);
+  const bool late = one.timed.late.wanted();
+  if (!late) set_calls(one.timed, found->period_us);
   if (before && (!after || !same_trip(*before, *after))) {
     one.found.discarded += 1;
     return;
   }
   sample taken;
-  taken.us = found->slowest_us;
+  taken.us = late ? found->average_us : found->slowest_us;
   if (before) taken.trip_ns = std::sqrt(*before * *after);
   taken.state = states_.index_of(taken.trip_ns);
   one.samples.push_back(taken);
 }
 
-void sampler::set_calls(order& timed, double mean_us) const {
-  constexpr double fewest = 2;
+void sampler::set_calls(order& timed, double period_us) const {
+  // A mean over delays needs more calls than one over calls that are alike.
+  const double fewest = timed.late.wanted() ? 8 : 2;
   constexpr double most = 1e6;
   constexpr double per_warmup = 10;
   const double sample_us = std::chrono::duration<double, std::micro>(how_.sample_time).count();
-  const double calls = std::clamp(std::round(sample_us / std::max(mean_us, 1e-3)), fewest, most);
+  const double calls = std::clamp(std::round(sample_us / std::max(period_us, 1e-3)), fewest, most);
   timed.calls = static_cast<std::uint64_t>(calls);
   timed.warmups = static_cast<std::uint64_t>(std::ceil(calls / per_warmup));
 }

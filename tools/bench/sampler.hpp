@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,10 @@ public:
   sampler(const sampling& how, std::optional<shm::cpu_pair> cpus) : how_(how), probe_(cpus) {}
 
   /// Measures all of the contest's libraries at one point; one measurement each, in their order.
-  std::vector<measurement> measure(contest& jobs, const point& at, const tick& ticked);
+  /// Where ranks come late, a sample is the mean over the ranks, and the libraries have the same
+  /// delays in the same calls.
+  std::vector<measurement> measure(contest& jobs, const point& at, const lateness& late,
+                                   const tick& ticked);
 
 private:
   /// One library at one point.
@@ -83,9 +87,10 @@ private:
 
   void calibrate(contest& jobs, entry& one);
   void take_sample(contest& jobs, entry& one);
+  static void agree_on_calls(std::span<entry> entries);
   bool enough(std::span<const entry> entries) const;
   std::optional<job_answer> ask(contest& jobs, entry& one, const order& what);
-  void set_calls(order& timed, double mean_us) const;
+  void set_calls(order& timed, double period_us) const;
 
   sampling how_;
   shm::trip_probe probe_;

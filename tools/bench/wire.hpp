@@ -19,9 +19,12 @@ inline constexpr const char* socket_variable = "MUSTER_BENCH_SOCKET";
 template <std::size_t Size>
 class fixed_text {
 public:
+  /// The longest text that is not cut.
+  static constexpr std::size_t most = Size - 1;
+
   fixed_text() = default;
   fixed_text(std::string_view text) {
-    std::copy_n(text.begin(), std::min(text.size(), Size - 1), bytes_.begin());
+    std::copy_n(text.begin(), std::min(text.size(), most), bytes_.begin());
   }
   std::string_view view() const {
     return {bytes_.begin(), std::find(bytes_.begin(), bytes_.end() - 1, '\0')};
@@ -41,6 +44,17 @@ struct hello {
   fixed_text<96> version;  ///< of the library, for people
 };
 
+/// How ranks come late to the calls of an order; see tools/arrivals.
+struct lateness {
+  fixed_text<1024> pattern;          ///< empty: calls are back to back
+  std::uint64_t seed = 1;            ///< of the pattern
+  std::int64_t message_time_ns = 0;  ///< of the pattern
+  std::uint64_t first_call = 0;      ///< what the pattern calls the order's first call
+  bool yields = false;  ///< ranks share cores: one that is not there yet leaves its core to others
+
+  bool wanted() const { return !pattern.view().empty(); }
+};
+
 /// What one rank is to do next.
 struct order {
   bool leave = false;  ///< nothing more to do: finalize and exit
@@ -49,11 +63,13 @@ struct order {
   std::uint64_t warmups = 0;  ///< untimed calls first
   std::uint64_t calls = 0;    ///< timed calls, back to back
   std::uint64_t checks = 0;   ///< calls afterwards whose every element is looked at
+  lateness late;
 };
 
 /// What came of an order on one rank.
 struct answer {
   double mean_us = 0;    ///< mean over the timed calls of this rank
+  double period_us = 0;  ///< from one timed call to the next, mean
   bool verified = true;  ///< every element of every checked call was right
   fixed_text<48> algorithm;
   fixed_text<200> error;  ///< empty when all went well

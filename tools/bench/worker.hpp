@@ -32,6 +32,7 @@ answer answer_to(const order& job, L& library, buffer_ring& ring) {
   try {
     const outcome found = obey(library, ring, job);
     result.mean_us = found.mean_us;
+    result.period_us = found.period_us;
     result.verified = found.verified;
     result.algorithm = std::string_view(library.algorithm(job.what, job.bytes));
   } catch (const std::exception& error) {

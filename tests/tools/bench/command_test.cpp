@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 
 namespace muster::bench {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// What the command line says to these arguments, which are wrong.
 std::string complaint(std::vector<std::string> arguments) {
@@ -35,6 +38,12 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(says(complaint({"bench", "--rounds", "0"}), "--rounds"));
   CHECK(says(complaint({"bench", "--sample-ms", "x"}), "--sample-ms"));
   CHECK(says(complaint({"bench", "--probe-cpus", "1"}), "--probe-cpus"));
+  CHECK(says(complaint({"bench", "--arrivals", "late"}), "--arrivals: 'late': it sets no share"));
+  CHECK(says(complaint({"bench", "--arrivals", std::string(2000, 'x')}), "expected at most 1023"));
+  CHECK(says(complaint({"bench", "--arrivals", "none", "--message-time", "-1"}), "--message-time"));
+  CHECK(says(complaint({"bench", "--arrivals", "none", "--seed", "x"}), "--seed"));
+  CHECK(says(complaint({"bench", "--seed", "1"}), "--seed requires --arrivals"));
+  CHECK(says(complaint({"bench", "--message-time", "1"}), "--message-time requires --arrivals"));
 }
 
 TEST_CASE("command: a file that can't be written is found out before measuring") {
@@ -43,11 +52,18 @@ TEST_CASE("command: a file that can't be written is found out before measuring")
   CHECK(run_bench(wanted) == 1);
 }
 
+TEST_CASE("command: recorded arrivals of other ranks are found out before measuring") {
+  options wanted;
+  wanted.late = arrivals::pattern{"file:two", arrivals::recorded_delays{2, {0ns, 1ns}}};
+  CHECK(run_bench(wanted) == 1);
+}
+
 TEST_CASE("command: the help tells how it is measured") {
   CLI::App command("muster");
   add_bench_command(command, [](int) {});
   const std::string help = command.get_subcommand("bench")->help();
-  for (const char* word : {"--sizes", "--vs", "--json", "--plot", "Examples", "ratio"}) {
+  for (const char* word :
+       {"--sizes", "--vs", "--json", "--plot", "--arrivals", "Examples", "ratio"}) {
     CAPTURE(word);
     CHECK(says(help, word));
   }

@@ -44,6 +44,7 @@ int serve_as(int rank, int ranks, const std::string& conduct) {
     if (bad && (conduct == "hang" || conduct == "stray" || conduct == "segment")) hang();
     answer result;
     result.mean_us = 10.0 * (rank + 1);
+    result.period_us = result.mean_us + 1;
     result.verified = !(bad && conduct == "wrong");
     result.algorithm = std::string_view("fake");
     if (bad && conduct == "complain") result.error = std::string_view("no such thing");

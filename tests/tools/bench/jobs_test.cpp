@@ -72,6 +72,8 @@ TEST_CASE_FIXTURE(fixture, "jobs: the slowest rank counts, and the ranks leave w
     for (int i = 0; i < 3; ++i) {
       const job_answer answer = running->run({}, 5s);
       CHECK(answer.slowest_us == 30);
+      CHECK(answer.average_us == doctest::Approx(20));
+      CHECK(answer.period_us == 31);
       CHECK(answer.verified);
       CHECK(answer.algorithm == "fake");
     }

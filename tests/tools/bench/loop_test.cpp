@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <barrier>
+#include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -89,22 +92,29 @@ private:
   fault wrong_;
 };
 
-/// Whether all ranks found the results of `job` right.
-bool all_right(std::size_t ranks, const order& job, fault wrong) {
+/// What each rank finds.
+std::vector<outcome> outcomes(std::size_t ranks, const order& job, fault wrong) {
   meeting shared(ranks);
-  std::vector<char> right(ranks, 0);
+  std::vector<outcome> found(ranks);
   {
     std::vector<std::jthread> threads;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       threads.emplace_back([&, rank] {
         plain_library library(shared, rank, wrong);
         buffer_ring ring;
-        const outcome found = obey(library, ring, job);
-        right[rank] = found.verified && found.mean_us > 0;
+        found[rank] = obey(library, ring, job);
       });
     }
   }
-  return std::count(right.begin(), right.end(), 1) == static_cast<long>(ranks);
+  return found;
+}
+
+/// Whether all ranks found the results of `job` right.
+bool all_right(std::size_t ranks, const order& job, fault wrong) {
+  const auto found = outcomes(ranks, job, wrong);
+  return std::all_of(found.begin(), found.end(), [](const outcome& one) {
+    return one.verified && one.mean_us > 0 && one.period_us >= one.mean_us;
+  });
 }
 
 order job_for(operation what, std::size_t bytes) {
@@ -115,6 +125,74 @@ order job_for(operation what, std::size_t bytes) {
   job.calls = 3;
   job.checks = 2;
   return job;
+}
+
+/// The same order where ranks come late.
+order late(order job, std::string_view pattern) {
+  job.late.pattern = pattern;
+  job.late.message_time_ns = 100;
+  job.late.yields = true;  // the tests' ranks may share cores
+  return job;
+}
+
+TEST_CASE("loop: where ranks come late results are looked at, too") {
+  for (const operation what : all_operations) {
+    for (const char* pattern : {"none", "random:mif=30", "late:share=25%,mif=30"}) {
+      CAPTURE(name_of(what));
+      CAPTURE(pattern);
+      CHECK(all_right(3, late(job_for(what, 64), pattern), fault::none));
+      if (!has_sizes(what)) continue;
+      CHECK_FALSE(all_right(3, late(job_for(what, 64), pattern), fault::wrong_element));
+    }
+  }
+}
+
+TEST_CASE("loop: a late rank's time begins when it arrives, the others' time before") {
+  const order job = late(job_for(operation::allreduce, 8), "late:share=50%,mif=400000");
+  constexpr double delay_us = 40'000;
+  double all_us = 0;
+  for (const outcome& one : outcomes(2, job, fault::none)) {
+    CHECK(one.period_us > 0.9 * delay_us);
+    CHECK(one.mean_us < one.period_us);
+    all_us += one.mean_us;
+  }
+  // One rank waits for the other at each call; were delays part of the time it would be twice that.
+  CHECK(all_us > 0.5 * delay_us);
+  CHECK(all_us < 1.7 * delay_us);
+}
+
+TEST_CASE("loop: an order with a wrong pattern of arrivals is refused") {
+  meeting shared(1);
+  plain_library library(shared, 0, fault::none);
+  buffer_ring ring;
+  const order job = late(job_for(operation::bcast, 8), "late");
+  CHECK_THROWS_AS(obey(library, ring, job), std::invalid_argument);
+}
+
+TEST_CASE("latecomer: the delays of an order's calls") {
+  lateness plan;
+  plan.pattern = std::string_view("random:mif=1000");
+  plan.seed = 5;
+  plan.message_time_ns = 70;
+  plan.first_call = 40;
+  const latecomer self(plan, 2, 4);
+  const auto pattern = arrivals::parse("random:mif=1000");
+  const arrivals::setting around{5, 4, std::chrono::nanoseconds(70)};
+  for (std::uint64_t call = 0; call < 10; ++call) {
+    CHECK(self.delay(call) == arrivals::delay(pattern, around, 2, 40 + call));
+  }
+}
+
+TEST_CASE("latecomer: a delay is spent in full") {
+  using clock = std::chrono::steady_clock;
+  for (const bool yields : {false, true}) {
+    lateness plan;
+    plan.pattern = std::string_view("none");
+    plan.yields = yields;
+    const auto start = clock::now();
+    latecomer(plan, 0, 1).spend(std::chrono::milliseconds(2));
+    CHECK(clock::now() - start >= std::chrono::milliseconds(2));
+  }
 }
 
 TEST_CASE("loop: right results are found right") {

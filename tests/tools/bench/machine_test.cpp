@@ -21,6 +21,20 @@ TEST_CASE("machine: there are CPUs, memory and a name") {
   CHECK_FALSE(machine_name().empty());
 }
 
+TEST_CASE("machine: a message takes a trip and a copy, within the cache or beyond") {
+  muster::machine seen;
+  seen.trip_ns = 100;
+  seen.yield_ns = 700;
+  seen.in_cache.staged = 10;
+  seen.beyond_cache.staged = 2;
+  seen.cache_bytes = 4000;
+  CHECK(message_time(seen, 0).count() == 100);
+  CHECK(message_time(seen, 2000).count() == 300);
+  CHECK(message_time(seen, 4000).count() == 2100);
+  seen.trip_ns = 0;  // one core
+  CHECK(message_time(seen, 2000).count() == 900);
+}
+
 TEST_CASE("machine: CPU lists") {
   CHECK(shm::lists_cpu("0,64", 64));
   CHECK_FALSE(shm::lists_cpu("0,64", 6));

@@ -57,6 +57,10 @@ TEST_CASE("measurement: the barrier of two ranks is told in trips of the same sa
   one.trips.reset();
   summarize(one, std::vector<sample>{{0.1, 50, 0}});
   CHECK_FALSE(one.trips.has_value());
+  one.at.ranks = 2;
+  one.late.emplace();
+  summarize(one, std::vector<sample>{{0.1, 50, 0}});
+  CHECK_FALSE(one.trips.has_value());
 }
 
 TEST_CASE("measurement: the ratio is the better peer's median over ours, and ours alone has it") {
@@ -102,6 +106,16 @@ TEST_CASE("json: an array of objects with the agreed fields") {
   }
 }
 
+TEST_CASE("json: how ranks came late") {
+  measurement late = measured(library::muster, {operation::bcast, 4, 8}, 1);
+  CHECK_FALSE(to_json(late).contains("arrivals"));
+  late.late = {"random:mif=32", 7, 150};
+  const auto object = to_json(late);
+  CHECK(object.at("arrivals") == "random:mif=32");
+  CHECK(object.at("seed") == 7);
+  CHECK(object.at("message_time_ns") == 150);
+}
+
 TEST_CASE("json: a library that failed is there, without figures, and says why") {
   measurement failed;
   failed.failure = "rank 3 died";
@@ -123,6 +137,16 @@ TEST_CASE("table: a row a size, the ratio at each") {
         std::string::npos);
 }
 
+TEST_CASE("table: how ranks came late, and the message time of each row") {
+  auto all = results({2});
+  CHECK(point_table(all, operation::bcast, 2, {}).find("arrivals") == std::string::npos);
+  for (measurement& one : all) one.late = {"random:mif=32", 7, 1500};
+  const std::string table = point_table(all, operation::bcast, 2, {});
+  CHECK(table.find("bcast, 2 ranks, arrivals random:mif=32, seed 7\n") != std::string::npos);
+  CHECK(table.find("message\n") != std::string::npos);
+  CHECK(table.find("1.50 µs\n") != std::string::npos);
+}
+
 TEST_CASE("table: wrong results and failures can't be overlooked") {
   auto all = results({2});
   all[1].verified = false;
@@ -141,7 +165,7 @@ TEST_CASE("table: means by collective, by rank count and over all") {
 }
 
 TEST_CASE("plot: a self-contained SVG with a panel for everything") {
-  const surroundings about{"a & b <c>", "2026-11-20 17:00 UTC", {"Muster", "Open MPI 4.1.4"}};
+  const surroundings about{"a & b <c>", "2026-11-20 17:00 UTC", {"Muster", "Open MPI 4.1.4"}, ""};
   for (const std::vector<std::size_t>& ranks : {std::vector<std::size_t>{8}, {2, 4, 8}}) {
     const std::string svg = draw_plot("x.svg", results(ranks), about);
     CHECK(svg.starts_with("<svg "));
@@ -155,6 +179,16 @@ TEST_CASE("plot: a self-contained SVG with a panel for everything") {
     CHECK(svg.find("inf") == std::string::npos);
     CHECK(svg.find("href") == std::string::npos);
   }
+}
+
+TEST_CASE("plot: how ranks came late is in the title") {
+  surroundings about;
+  about.arrivals = "random:mif=32, seed 7";
+  const std::string svg = draw_plot("x.svg", results({8}), about);
+  CHECK(svg.find("MPICH, arrivals random:mif=32, seed 7</title>") != std::string::npos);
+  CHECK(svg.find(">arrivals random:mif=32, seed 7</text>") != std::string::npos);
+  CHECK(svg.find("back-to-back") == std::string::npos);
+  CHECK(draw_plot("x.svg", results({8}), {}).find("arrivals") == std::string::npos);
 }
 
 TEST_CASE("plot: HTML where the name says so") {
