@@ -32,6 +32,7 @@ class context;
 class collective_wait : public waiter {
 public:
   bool interrupted(clock_time now, bool thorough) noexcept override;
+  std::string describe() const override;
 
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> self) noexcept {

@@ -28,6 +28,18 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   return false;
 }
 
+std::string collective_wait::describe() const {
+  constexpr std::size_t most_named = 8;
+  std::string text = me_.describe() + " waits for";
+  std::size_t count = 0;
+  for (std::size_t rank = 0; rank < me_.size(); ++rank) {
+    if (rank == me_.rank() || !awaits(rank) || ++count > most_named) continue;
+    text += (count == 1 ? " rank " : ", ") + std::to_string(rank);
+  }
+  if (count > most_named) text += " and " + std::to_string(count - most_named) + " more";
+  return count == 0 ? text + " itself" : text;
+}
+
 bool collective_wait::awaits_other_cores_only() const noexcept {
   if (me_.shape().place_of(me_.rank()).core == place::unknown) return false;
   for (const std::size_t rank : me_.team_.on_this_core_) {

@@ -60,7 +60,7 @@ public:
   /// Copies from `offset` bytes into a peer's `foreign` memory. Returns 0, or the system's error
   /// number where it refuses.
   [[nodiscard]] virtual int fetch(std::size_t rank, const origin& from, std::size_t offset,
-                                  std::span<std::byte> to) const noexcept = 0;
+                                  std::span<std::byte> to) noexcept = 0;
 
   /// The channel from rank `from` to rank `to` in a lane, one of which is this one; for use until
   /// it is closed.

@@ -25,7 +25,7 @@ public:
   wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept override;
   const std::byte* borrow(const wire::origin& from) const noexcept override;
   int fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
-            std::span<std::byte> to) const noexcept override;
+            std::span<std::byte> to) noexcept override;
   wire::channel& open(std::size_t lane, std::size_t from, std::size_t to) override;
   void close(wire::channel&) noexcept override {}
   void begin_reading() noexcept override;

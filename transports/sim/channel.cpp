@@ -1,0 +1,91 @@
+#include "transports/sim/channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "transports/sim/rank.hpp"
+#include "transports/sim/simulation.hpp"
+
+namespace muster::sim {
+
+void channel::begin(const pair& of) noexcept {
+  of_ = of;
+  sent_ = arrived_ = taken_ = returned_ = credited_ = 0;
+}
+
+void channel::put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept {
+  message& one = in_.make_message();
+  one.on = this;
+  one.from_byte = sent_;
+  one.bytes = head.size() + body.size();
+  one.head_bytes = head.size();
+  std::ranges::copy(head, one.head.begin());
+  if (in_.with_payload()) one.body.assign(body.begin(), body.end());
+  sent_ += one.bytes;
+  in_.rank_at(of_.from).post(one);
+  if (one.leaves_later) {
+    ++leaving_;
+    ++under_way_;
+  }
+}
+
+bool channel::deliver(message& one) noexcept {
+  --under_way_;
+  message** place = &inbox_;
+  while (*place != nullptr && (*place)->from_byte < one.from_byte) place = &(*place)->next;
+  const bool known =
+      one.from_byte < arrived_ || (*place != nullptr && (*place)->from_byte == one.from_byte);
+  if (known) {
+    in_.free_message(one);
+    return false;
+  }
+  one.next = *place;
+  *place = &one;
+  const std::uint64_t before = arrived_;
+  for (const message* each = &one; each != nullptr && each->from_byte == arrived_;
+       each = each->next) {
+    arrived_ = each->end_byte();
+  }
+  return arrived_ != before;
+}
+
+void channel::take(std::span<std::byte> to) noexcept {
+  rank& receiver = in_.rank_at(of_.to);
+  while (!to.empty()) {
+    message& first = *inbox_;
+    const auto skipped = static_cast<std::size_t>(taken_ - first.from_byte);
+    const std::size_t now = std::min(to.size(), first.bytes - skipped);
+    if (skipped == 0) receiver.notice(first);
+    take_from(first, to.first(now), skipped);
+    taken_ += now;
+    to = to.subspan(now);
+    if (taken_ != first.end_byte()) continue;
+    inbox_ = first.next;
+    in_.free_message(first);
+  }
+  return_credit();
+}
+
+void channel::take_from(message& first, std::span<std::byte> to, std::size_t skipped) noexcept {
+  if (skipped < first.head_bytes) {
+    const std::size_t head = std::min(to.size(), first.head_bytes - skipped);
+    std::memcpy(to.data(), first.head.data() + skipped, head);
+    to = to.subspan(head);
+    skipped += head;
+  }
+  if (to.empty()) return;
+  if (!first.body.empty()) {
+    std::memcpy(to.data(), first.body.data() + (skipped - first.head_bytes), to.size());
+  }
+  in_.rank_at(of_.to).charge_copy(to.size());
+}
+
+// Credit goes back with the traffic: not for every message, but before a sender could run out.
+void channel::return_credit() noexcept {
+  if (taken_ - returned_ < capacity / 4) return;
+  returned_ = taken_;
+  ++under_way_;
+  in_.rank_at(of_.to).send_credit(*this, taken_);
+}
+
+}  // namespace muster::sim

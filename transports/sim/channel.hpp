@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/wire/channel.hpp"
+#include "transports/sim/clock.hpp"
+
+namespace muster::sim {
+
+class channel;
+class simulation;
+
+/// A put on its way: some consecutive bytes of a channel.
+struct message {
+  channel* on = nullptr;
+  std::uint64_t from_byte = 0;  ///< of all that the channel ever carried
+  std::size_t bytes = 0;        ///< head and body
+  std::size_t head_bytes = 0;
+  std::array<std::byte, 16> head{};
+  std::vector<std::byte> body;  ///< empty where payload is left out
+  std::size_t rail = 0;
+  bool leaves_later = false;  ///< its sender's memory is read by the interface
+  std::uint64_t number = 0;   ///< of all messages, for the trace
+  message* next = nullptr;    ///< in the channel's inbox, or among those free
+
+  std::uint64_t end_byte() const noexcept { return from_byte + bytes; }
+};
+
+/// Both ends of a channel. Messages may arrive in any order, and more than once; its receiver sees
+/// each byte once and in order. Recycled when nothing is on its way and nobody uses it.
+class channel final : public wire::channel {
+public:
+  struct pair {
+    std::size_t lane;
+    std::size_t from;
+    std::size_t to;
+  };
+
+  explicit channel(simulation& in) noexcept : in_(in) {}
+
+  const pair& of() const noexcept { return of_; }
+  void begin(const pair& of) noexcept;
+  void used() noexcept { ++users_; }
+  void unused() noexcept { --users_; }
+  /// Whether it can begin anew for another pair.
+  bool is_idle() const noexcept {
+    return users_ == 0 && under_way_ == 0 && inbox_ == nullptr && taken_ == sent_;
+  }
+
+  // ---- wire::channel
+  bool has_room(std::size_t bytes) const noexcept override {
+    return sent_ - credited_ + bytes <= capacity;
+  }
+  void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
+  bool has_left() const noexcept override { return leaving_ == 0; }
+  bool holds(std::size_t bytes) const noexcept override { return arrived_ - taken_ >= bytes; }
+  void take(std::span<std::byte> to) noexcept override;
+
+  // ---- events
+  /// True if the receiver can now see more.
+  bool deliver(message& one) noexcept;
+  /// A message counts as under way from its posting until `deliver` or a sender's `leave`, each.
+  void post() noexcept { ++under_way_; }
+  void leave() noexcept {
+    --leaving_;
+    --under_way_;
+  }
+  void credit(std::uint64_t upto) noexcept {
+    credited_ = upto;
+    --under_way_;
+  }
+
+private:
+  void take_from(message& first, std::span<std::byte> to, std::size_t skipped) noexcept;
+  void return_credit() noexcept;
+
+  simulation& in_;
+  pair of_{};
+  std::uint64_t sent_ = 0;
+  std::uint64_t arrived_ = 0;  // all bytes before it have
+  std::uint64_t taken_ = 0;
+  std::uint64_t returned_ = 0;  // credit on its way or there
+  std::uint64_t credited_ = 0;  // known to the sender
+  unsigned users_ = 0;
+  unsigned under_way_ = 0;
+  unsigned leaving_ = 0;
+  message* inbox_ = nullptr;  // by from_byte
+};
+
+}  // namespace muster::sim

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "transports/sim/clock.hpp"
+
+namespace muster::sim {
+
+/// What happens, and to whom; `subject` and `value` are the kind's own.
+struct event {
+  enum class kind : std::uint32_t {
+    run,        ///< a rank begins, or looks at what it waits for
+    turn,       ///< a shared core turns to its next rank
+    work_done,  ///< a rank's local work
+    store,      ///< a flag becomes visible in its node
+    transmit,   ///< a message begins to leave its node
+    reach,      ///< a message's first byte reaches the node it is for
+    deliver,    ///< a message has arrived
+    left,       ///< a message has left its sender's memory
+    credit,     ///< a channel's sender learns of room
+    deadline,   ///< some wait of a rank is to end
+    die,        ///< a rank
+    notice,     ///< of a rank's death, or of the job's failure: all are to look
+  };
+  picoseconds when;
+  std::uint64_t order;  ///< among events of one time
+  kind what;
+  std::uint32_t rank;
+  void* subject;
+  std::uint64_t value;
+};
+
+/// Events by time. A heap with four children a node: half as deep as a binary one, and siblings
+/// share cache lines.
+class event_queue {
+public:
+  bool empty() const noexcept { return heap_.empty(); }
+  std::size_t size() const noexcept { return heap_.size(); }
+
+  void push(const event& entry) {
+    heap_.push_back(entry);
+    std::size_t hole = heap_.size() - 1;
+    while (hole != 0) {
+      const std::size_t parent = (hole - 1) / arity;
+      if (!before(entry, heap_[parent])) break;
+      heap_[hole] = heap_[parent];
+      hole = parent;
+    }
+    heap_[hole] = entry;
+  }
+
+  event pop() {
+    const event first = heap_.front();
+    const event last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sink(last);
+    return first;
+  }
+
+private:
+  static constexpr std::size_t arity = 4;
+
+  static bool before(const event& a, const event& b) noexcept {
+    return a.when != b.when ? a.when < b.when : a.order < b.order;
+  }
+
+  void sink(const event& entry) noexcept {
+    const std::size_t size = heap_.size();
+    std::size_t hole = 0;
+    for (;;) {
+      std::size_t child = hole * arity + 1;
+      if (child >= size) break;
+      const std::size_t end = child + arity < size ? child + arity : size;
+      for (std::size_t other = child + 1; other < end; ++other) {
+        if (before(heap_[other], heap_[child])) child = other;
+      }
+      if (!before(heap_[child], entry)) break;
+      heap_[hole] = heap_[child];
+      hole = child;
+    }
+    heap_[hole] = entry;
+  }
+
+  std::vector<event> heap_;
+};
+
+}  // namespace muster::sim

@@ -1,0 +1,69 @@
+#include "transports/sim/node.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/error.hpp"
+
+namespace muster::sim {
+
+pages::pages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
+  void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw error(errc::resource, "simulation: no " + std::to_string(bytes) + " bytes to reserve");
+  }
+  data_ = static_cast<std::byte*>(memory);
+}
+
+pages::pages(pages&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+
+pages::~pages() {
+  if (data_ != nullptr) ::munmap(data_, bytes_);
+}
+
+node::node(const model& of, std::size_t ranks)
+    : interfaces(of.network),
+      ranks_(ranks),
+      shared_(wire::board::bytes(ranks)),
+      touched_(shared_.size() / page_bytes + 1) {}
+
+std::size_t node::touch(std::span<const std::byte> written) noexcept {
+  if (written.empty()) return 0;
+  const auto from = static_cast<std::size_t>(written.data() - shared_.data());
+  std::size_t more = 0;
+  for (std::size_t page = from / page_bytes; page <= (from + written.size() - 1) / page_bytes;
+       ++page) {
+    if (touched_[page]) continue;
+    touched_[page] = true;
+    more += page_bytes;
+  }
+  return more;
+}
+
+picoseconds node::use_memory(picoseconds now, std::size_t bytes, double gbs) noexcept {
+  memory_free_ = std::max(memory_free_, now) + transfer_time(bytes, gbs);
+  return memory_free_;
+}
+
+std::span<std::byte> node::allocate(std::size_t bytes) {
+  pages memory(bytes);
+  const std::span<std::byte> result(memory.data(), bytes);
+  buffers_.emplace(memory.data(), std::move(memory));
+  return result;
+}
+
+void node::deallocate(std::span<std::byte> memory) noexcept { buffers_.erase(memory.data()); }
+
+bool node::is_allocated(std::span<const std::byte> bytes) const noexcept {
+  auto after = buffers_.upper_bound(bytes.data());
+  if (after == buffers_.begin()) return false;
+  const pages& before = std::prev(after)->second;
+  return bytes.data() + bytes.size() <= before.data() + before.size();
+}
+
+}  // namespace muster::sim

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "engine/wire/board.hpp"
+#include "transports/sim/clock.hpp"
+#include "transports/sim/network.hpp"
+
+namespace muster::sim {
+
+class rank;
+
+/// Zeroed pages that take memory only where they are touched.
+class pages {
+public:
+  explicit pages(std::size_t bytes);
+  ~pages();
+  pages(pages&& other) noexcept;
+  pages& operator=(pages&&) = delete;
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return bytes_; }
+  bool contains(const std::byte* address) const noexcept {
+    return address >= data_ && address < data_ + bytes_;
+  }
+
+private:
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
+/// What the ranks of one node share: memory, its bandwidth, the network interfaces.
+class node {
+public:
+  node(const model& of, std::size_t ranks);
+
+  wire::board board() const noexcept { return {shared_.data(), ranks_}; }
+  bool is_shared(const std::byte* address) const noexcept { return shared_.contains(address); }
+  /// Takes note that shared memory was written; how many bytes of pages that were not before.
+  std::size_t touch(std::span<const std::byte> written) noexcept;
+
+  /// When memory traffic of `bytes` that begins at `now` can have ended, with all cores' before it.
+  picoseconds use_memory(picoseconds now, std::size_t bytes, double gbs) noexcept;
+
+  /// Memory for shared buffers.
+  std::span<std::byte> allocate(std::size_t bytes);
+  void deallocate(std::span<std::byte> memory) noexcept;
+  bool is_allocated(std::span<const std::byte> bytes) const noexcept;
+
+  node_interfaces interfaces;
+  std::vector<rank*> ranks;
+
+private:
+  static constexpr std::size_t page_bytes = 4096;
+
+  std::size_t ranks_;
+  pages shared_;
+  std::vector<bool> touched_;  // pages of it
+  std::map<const std::byte*, pages> buffers_;
+  picoseconds memory_free_ = 0;
+};
+
+}  // namespace muster::sim

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/progress/engine.hpp"
+#include "engine/progress/future.hpp"
+#include "engine/team/team.hpp"
+#include "engine/wire/fabric.hpp"
+#include "engine/wire/virtual_time.hpp"
+#include "transports/sim/clock.hpp"
+#include "transports/sim/counters.hpp"
+#include "transports/sim/node.hpp"
+
+namespace muster::sim {
+
+class channel;
+class core;
+struct message;
+class simulation;
+
+/// One simulated rank: its reach to the others, its clock, its engine and team.
+class rank final : public wire::fabric, public wire::virtual_time, public virtual_clock {
+public:
+  rank(simulation& in, std::size_t number, node& on, core& by);
+  ~rank();
+  rank(const rank&) = delete;
+  rank& operator=(const rank&) = delete;
+
+  std::size_t number() const noexcept { return number_; }
+  muster::team& team() noexcept { return team_; }
+  muster::engine& engine() noexcept { return engine_; }
+  const sim::counters& counted() const noexcept { return counters_; }
+
+  /// Awaited: some time passes at this rank, of which its core is free. Late arrivals are made of
+  /// this.
+  class pause;
+  pause rest(clock_time time) noexcept;
+  /// Awaited: all ranks meet, at no cost: goes on at the time at which the last one came, on all
+  /// ranks alike. In place of the barrier with which benchmarks begin.
+  class meeting;
+  meeting meet() noexcept;
+  /// Awaited: its core computes for some time.
+  wire::work_wait compute(clock_time time) noexcept;
+
+  /// What ended its program, if something did.
+  std::exception_ptr failure() const noexcept { return failure_; }
+  bool is_over() const noexcept { return over_; }
+  bool is_dead() const noexcept { return dead_; }
+
+  // ---- wire::fabric
+  void announce(wire::counter& word, std::uint64_t value) noexcept override;
+  wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept override;
+  const std::byte* borrow(const wire::origin& from) const noexcept override;
+  int fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
+            std::span<std::byte> to) noexcept override;
+  wire::channel& open(std::size_t lane, std::size_t from, std::size_t to) override;
+  void close(wire::channel& used) noexcept override;
+  // One thread: nobody reads while another rank acts.
+  void begin_reading() noexcept override {}
+  void end_reading() noexcept override {}
+  void settle() noexcept override {}
+  std::span<std::byte> allocate(std::size_t bytes) override { return node_.allocate(bytes); }
+  void deallocate(std::span<std::byte> memory) noexcept override { node_.deallocate(memory); }
+  wire::liveness state(std::size_t rank) const noexcept override;
+  std::optional<wire::failure> failed() const override;
+  void fail(const wire::failure& why) noexcept override;
+  void arm() noexcept override {}
+  void disarm() noexcept override {}
+
+  // ---- wire::virtual_time
+  void begin(std::uint64_t sequence, const arguments& call,
+             std::string_view algorithm) noexcept override;
+  void end(std::uint64_t sequence, bool well) noexcept override;
+  void copy(std::span<std::byte> to, const std::byte* from) noexcept override;
+  void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
+               std::size_t count) noexcept override;
+  bool carries_payload() const noexcept override;
+  bool busy() const noexcept override;
+  void resume_when_done(std::coroutine_handle<> next) noexcept override;
+
+  // ---- virtual_clock
+  clock_time now() const noexcept override;
+  void expect(clock_time deadline) noexcept override;
+
+private:
+  friend class channel;
+  friend class simulation;
+  friend class core;
+
+  /// When what it has been doing so far is done.
+  picoseconds local() const noexcept;
+  void charge(picoseconds time) noexcept;
+  /// Copying `bytes`, at the rate at which the operation's buffers are reached.
+  void charge_copy(std::size_t bytes) noexcept;
+  void charge_put(message& one) noexcept;
+  void count_copy(std::span<const std::byte> to, const std::byte* from) noexcept;
+
+  /// Sends a message of one of its channels.
+  void post(message& one) noexcept;
+  /// Begins to take a message out.
+  void notice(const message& one) noexcept;
+  void send_credit(channel& on, std::uint64_t upto) noexcept;
+
+  /// Something that it may be waiting for has happened.
+  void wake() noexcept;
+  bool is_asleep() const noexcept;
+  /// Looks at all that it waits for; its core is its own now.
+  void look() noexcept;
+  void finish_work() noexcept;
+  /// The time has come at which it is to run, or to look again.
+  void run() noexcept;
+  void begin_program() noexcept;
+  task<> run_program();
+  void die() noexcept;
+
+  simulation& in_;
+  std::size_t number_;
+  node& node_;
+  core& core_;
+  muster::engine engine_;
+  muster::team team_;
+  future<> program_;
+
+  bool begun_ = false;
+  bool over_ = false;
+  bool dead_ = false;
+  bool pending_ = false;                               // to look as soon as its core lets it
+  bool to_check_ = false;                              // to look for reasons to give up, too
+  std::coroutine_handle<> working_;                    // resumed when its core is done
+  std::vector<std::coroutine_handle<>> also_working_;  // after that, the last first
+  picoseconds idle_since_ = 0;
+  picoseconds last_visible_ = 0;  // its flags become visible in order
+  std::size_t operations_ = 0;    // in progress
+  bool beyond_cache_ = false;     // the last operation begun
+  std::uint64_t registered_ = 0;  // a bit for each lane: the operation's memory is
+  std::exception_ptr failure_;
+
+  sim::counters counters_;
+  std::vector<bool> sent_to_;        // ranks of other nodes
+  std::vector<bool> received_from_;  // ranks, through channels
+};
+
+class rank::pause final : public waiter {
+public:
+  pause(rank& of, picoseconds until) noexcept : of_(of), until_(until) {}
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready(); }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    suspend(of_.engine(), self);
+    wake_later();
+  }
+  void await_resume() { rethrow_interruption(); }
+  std::string describe() const override { return "a pause"; }
+
+private:
+  void wake_later() noexcept;
+
+  rank& of_;
+  picoseconds until_;
+};
+
+class rank::meeting final : public waiter {
+public:
+  explicit meeting(rank& of) noexcept;
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready(); }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    suspend(of_.engine(), self);
+  }
+  void await_resume() { rethrow_interruption(); }
+  std::string describe() const override { return "all ranks to meet"; }
+
+private:
+  rank& of_;
+  std::uint64_t number_;
+};
+
+}  // namespace muster::sim

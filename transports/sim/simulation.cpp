@@ -1,0 +1,333 @@
+#include "transports/sim/simulation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::sim {
+namespace {
+
+std::vector<std::size_t> filled_cluster(const model& of) {
+  std::vector<std::size_t> node_of;
+  for (std::size_t node = 0; node < of.cluster.nodes; ++node) {
+    node_of.insert(node_of.end(), of.cluster.ranks_a_node, node);
+  }
+  return node_of;
+}
+
+simulation::fixed_costs costs_of(const model& of) {
+  return {.latency = from_ns(of.network.latency_ns),
+          .send = from_ns(of.network.send_overhead_ns),
+          .receive = from_ns(of.network.receive_overhead_ns),
+          .flag = from_ns(of.memory.flag_ns),
+          .call = from_ns(of.core.call_ns),
+          .copy_call = from_ns(of.core.copy_call_ns),
+          .turn = from_ns(of.core.switch_ns),
+          .wake = from_ns(of.core.wake_ns),
+          .system_call = from_ns(of.core.system_call_ns),
+          .awake = from_ns(of.core.awake_ns)};
+}
+
+/// Ranks share cores round robin where there are more of them.
+std::vector<place> places_of(const std::vector<std::size_t>& node_of, std::size_t cores) {
+  std::vector<place> places(node_of.size());
+  std::unordered_map<std::size_t, std::uint32_t> ranks_on;
+  for (std::size_t i = 0; i < node_of.size(); ++i) {
+    places[i].node = static_cast<std::uint32_t>(node_of[i]);
+    places[i].core = ranks_on[node_of[i]]++ % static_cast<std::uint32_t>(cores);
+  }
+  return places;
+}
+
+constexpr std::uint64_t disturbance = 0x6a09'e667'f3bc'c908U;  // apart from the programs' numbers
+
+}  // namespace
+
+simulation::simulation(const sim::model& of, muster::catalog rows, sim::options how)
+    : model_(of),
+      rows_(rows),
+      options_(std::move(how)),
+      machine_(measured_by(of)),
+      costs_(costs_of(of)),
+      random_(options_.seed),
+      disturbance_(options_.seed ^ disturbance) {
+  machine_.foreign_by_hand = options_.foreign_from;
+  make_ranks(options_.node_of.empty() ? filled_cluster(of) : options_.node_of);
+}
+
+void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
+  const frame_pool::binding bound(pool_.get());
+  const std::size_t cores = std::max<std::size_t>(model_.cluster.cores_a_node, 1);
+  shape_.emplace(places_of(node_of, cores));
+  records_.emplace(wire::lanes * shape_->size() * sizeof(wire::call_record));
+  states_.resize(shape_->size(), wire::liveness::alive);
+  for (std::size_t i = 0; i < shape_->nodes(); ++i) {
+    const std::size_t ranks = shape_->ranks_of(i).size();
+    nodes_.push_back(std::make_unique<node>(model_, ranks));
+    for (std::size_t c = 0; c < std::min(cores, ranks); ++c) {
+      cores_.push_back(std::make_unique<core>(*this));
+    }
+  }
+  std::vector<std::size_t> first_core(shape_->nodes());
+  for (std::size_t i = 1; i < shape_->nodes(); ++i) {
+    first_core[i] = first_core[i - 1] + std::min(cores, shape_->ranks_of(i - 1).size());
+  }
+  for (std::size_t i = 0; i < shape_->size(); ++i) {
+    const std::size_t on = shape_->node_of(i);
+    core& by = *cores_[first_core[on] + shape_->place_of(i).core];
+    ranks_.push_back(std::make_unique<sim::rank>(*this, i, *nodes_[on], by));
+    nodes_[on]->ranks.push_back(ranks_.back().get());
+    by.add(*ranks_.back());
+  }
+}
+
+simulation::~simulation() {
+  const frame_pool::binding bound(pool_.get());
+  ending_ = true;
+  ranks_.clear();
+}
+
+wire::call_record* simulation::records() noexcept {
+  return reinterpret_cast<wire::call_record*>(records_->data());
+}
+
+// ---- events
+
+void simulation::schedule(picoseconds when, event::kind what, const sim::rank& whose, void* subject,
+                          std::uint64_t value) {
+  if (ending_) return;
+  const std::uint64_t order = options_.shuffle ? disturbance_.next() : order_++;
+  queue_.push({when, order, what, static_cast<std::uint32_t>(whose.number()), subject, value});
+}
+
+picoseconds simulation::disturbed(picoseconds time) noexcept {
+  if (model_.jitter > 0) {
+    time += static_cast<picoseconds>(static_cast<double>(time) * model_.jitter *
+                                     disturbance_.fraction());
+  }
+  if (disturbance_.chance(options_.faults.delayed)) {
+    time +=
+        static_cast<picoseconds>(1000 * options_.faults.longest_delay_ns * disturbance_.fraction());
+  }
+  return time;
+}
+
+void simulation::run(const program& each) {
+  const frame_pool::binding bound(pool_.get());
+  program_ = each;
+  running_ = size();
+  for (const auto& one : ranks_) one->wake();
+  for (const faults::death& one : options_.faults.deaths) {
+    schedule(from_ns(one.at_ns), event::kind::die, *ranks_.at(one.rank));
+  }
+  constexpr std::uint64_t between_reports = std::uint64_t{1} << 16;
+  while (running_ != 0) {
+    if (queue_.empty()) {
+      end_vain_waits();
+      continue;
+    }
+    const event next = queue_.pop();
+    now_ = next.when;
+    if (++events_ % between_reports == 0 && options_.progress) options_.progress(events_);
+    happen(next);
+  }
+}
+
+void simulation::happen(const event& one) {
+  sim::rank& whose = *ranks_[one.rank];
+  switch (one.what) {
+    case event::kind::run:
+      return whose.run();
+    case event::kind::turn:
+      return whose.core_.turn();
+    case event::kind::work_done:
+      if (!whose.is_dead()) whose.finish_work();
+      return;
+    case event::kind::store:
+      return become_visible(one);
+    case event::kind::transmit:
+      return transmit(one);
+    case event::kind::reach:
+      return reach(one);
+    case event::kind::deliver:
+      return arrive(one);
+    case event::kind::left: {
+      auto& on = *static_cast<channel*>(one.subject);
+      on.leave();
+      whose.wake();
+      return recycle(on);
+    }
+    case event::kind::credit: {
+      auto& on = *static_cast<channel*>(one.subject);
+      on.credit(one.value);
+      whose.wake();
+      return recycle(on);
+    }
+    case event::kind::deadline:
+      whose.to_check_ = true;
+      return whose.wake();
+    case event::kind::die:
+      if (whose.is_over()) return;
+      --running_;
+      whose.die();
+      return schedule(now_ + from_ns(options_.faults.noticed_after_ns), event::kind::notice, whose);
+    case event::kind::notice:
+      if (whose.is_dead()) states_[one.rank] = wire::liveness::died;
+      return all_look();
+  }
+}
+
+void simulation::become_visible(const event& one) {
+  static_cast<wire::counter*>(one.subject)->store(one.value, std::memory_order_release);
+  sim::rank& announcer = *ranks_[one.rank];
+  for (sim::rank* each : announcer.node_.ranks) {
+    if (each == &announcer || each->engine_.nothing_else_waits()) continue;
+    if (each->is_asleep()) announcer.charge(costs_.system_call);
+    each->wake();
+  }
+}
+
+void simulation::transmit(const event& one) {
+  auto& sent = *static_cast<message*>(one.subject);
+  const channel::pair& of = sent.on->of();
+  node_interfaces& interfaces = ranks_[of.from]->node_.interfaces;
+  sent.rail = interfaces.choose_rail(sent.bytes);
+  const auto passage = interfaces.send(now_, of.from * size() + of.to, sent.bytes, sent.rail);
+  sim::rank& sender = *ranks_[of.from];
+  if (sent.leaves_later) schedule(passage.ends, event::kind::left, sender, sent.on);
+  schedule(passage.begins + disturbed(costs_.latency), event::kind::reach, sender, &sent);
+  if (!disturbance_.chance(options_.faults.repeated)) return;
+  message& again = make_message();
+  again = sent;
+  sent.on->post();
+  schedule(passage.ends + 2 * disturbed(costs_.latency), event::kind::reach, sender, &again);
+}
+
+void simulation::reach(const event& one) {
+  auto& sent = *static_cast<message*>(one.subject);
+  const channel::pair& of = sent.on->of();
+  sim::rank& receiver = *ranks_[of.to];
+  const auto passage =
+      receiver.node_.interfaces.receive(now_, of.from * size() + of.to, sent.bytes, sent.rail);
+  schedule(passage.ends, event::kind::deliver, receiver, &sent);
+}
+
+void simulation::arrive(const event& one) {
+  auto& sent = *static_cast<message*>(one.subject);
+  channel& on = *sent.on;
+  sim::rank& receiver = *ranks_[on.of().to];
+  if (options_.trace != nullptr) options_.trace->arrives(receiver.number(), sent.number, now_);
+  if (on.deliver(sent)) receiver.wake();
+  recycle(on);
+}
+
+// ---- channels
+
+std::uint64_t simulation::key(const channel::pair& of) const noexcept {
+  return (of.lane * size() + of.from) * size() + of.to;
+}
+
+channel& simulation::open(const channel::pair& of) {
+  channel*& known = channels_[key(of)];
+  if (known == nullptr) {
+    if (free_channels_.empty()) {
+      all_channels_.push_back(std::make_unique<channel>(*this));
+      free_channels_.push_back(all_channels_.back().get());
+    }
+    known = free_channels_.back();
+    free_channels_.pop_back();
+    known->begin(of);
+  }
+  known->used();
+  return *known;
+}
+
+void simulation::close(channel& used) noexcept {
+  used.unused();
+  recycle(used);
+}
+
+void simulation::recycle(channel& idle) noexcept {
+  if (!idle.is_idle() || ending_) return;
+  channels_.erase(key(idle.of()));
+  free_channels_.push_back(&idle);
+}
+
+message& simulation::make_message() {
+  if (free_messages_ == nullptr) {
+    all_messages_.push_back(std::make_unique<message>());
+    free_messages_ = all_messages_.back().get();
+  }
+  message& one = *std::exchange(free_messages_, free_messages_->next);
+  one.leaves_later = false;
+  one.next = nullptr;
+  one.number = ++messages_;
+  return one;
+}
+
+void simulation::free_message(message& one) noexcept {
+  one.body.clear();
+  one.next = free_messages_;
+  free_messages_ = &one;
+}
+
+// ---- the job
+
+void simulation::break_job(const wire::failure& why) noexcept {
+  if (failure_ || ending_) return;
+  failure_ = why;
+  failure_word_.store(1, std::memory_order_relaxed);
+  const sim::rank& first = *ranks_.front();
+  schedule(now_ + costs_.latency, event::kind::notice, first);
+}
+
+wire::liveness simulation::state(std::size_t number) const noexcept { return states_[number]; }
+
+void simulation::end_program(sim::rank& of) noexcept {
+  if (!ending_) --running_;
+  states_[of.number()] = wire::liveness::left;
+}
+
+std::uint64_t simulation::come_to_meeting(picoseconds when) noexcept {
+  met_at_ = std::max(met_at_, when);
+  const std::uint64_t number = met_;
+  if (++came_ == running_) {
+    came_ = 0;
+    ++met_;
+    for (const auto& each : ranks_) schedule(met_at_, event::kind::run, *each);
+  }
+  return number;
+}
+
+void simulation::all_look() noexcept {
+  for (const auto& each : ranks_) {
+    each->to_check_ = true;
+    each->wake();
+  }
+}
+
+void simulation::end_vain_waits() {
+  if (moves_ == moves_when_stuck_) report_deadlock();
+  moves_when_stuck_ = moves_;
+  all_look();
+}
+
+void simulation::report_deadlock() const {
+  std::string text = "deadlock: nothing will happen any more, but\n";
+  constexpr std::size_t most_named = 32;
+  std::size_t count = 0;
+  for (const auto& each : ranks_) {
+    if (each->is_over() || each->is_dead() || ++count > most_named) continue;
+    text += "rank " + std::to_string(each->number()) + " at " +
+            std::to_string(to_ns(each->idle_since_)) + " ns: " + each->engine_.describe_waits();
+  }
+  if (count > most_named) text += "and " + std::to_string(count - most_named) + " more ranks\n";
+  throw deadlock(text);
+}
+
+counters simulation::counted() const {
+  counters all;
+  for (const auto& each : ranks_) all += each->counted();
+  return all;
+}
+
+}  // namespace muster::sim

@@ -1,0 +1,195 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/collective/catalog.hpp"
+#include "engine/coro/frame_pool.hpp"
+#include "engine/coro/task.hpp"
+#include "engine/team/shape.hpp"
+#include "transports/sim/channel.hpp"
+#include "transports/sim/core.hpp"
+#include "transports/sim/counters.hpp"
+#include "transports/sim/event_queue.hpp"
+#include "transports/sim/model.hpp"
+#include "transports/sim/node.hpp"
+#include "transports/sim/random.hpp"
+#include "transports/sim/rank.hpp"
+#include "transports/sim/trace.hpp"
+
+namespace muster::sim {
+
+/// What goes wrong, at random from the simulation's seed.
+struct faults {
+  double delayed = 0;           ///< share of messages and flags that take longer
+  double longest_delay_ns = 0;  ///< by up to this
+  double repeated = 0;          ///< share of messages between nodes that arrive twice
+  struct death {
+    std::size_t rank;
+    double at_ns;
+  };
+  std::vector<death> deaths;
+  double noticed_after_ns = 10'000;  ///< a death, by the other ranks
+};
+
+struct options {
+  /// The node of each rank; their number is that of the ranks. Empty: the model's cluster, filled.
+  std::vector<std::size_t> node_of;
+  std::uint64_t seed = 1;
+  /// Whether buffers hold anything. If not, they are addresses that nobody touches, so that
+  /// thousands of ranks fit.
+  bool payload = true;
+  /// Events of one time happen in random order, instead of the order in which they came about.
+  bool shuffle = false;
+  /// Ranks are threads of one process and read each other's buffers where they are.
+  bool one_process = false;
+  /// See `machine::foreign_by_hand`.
+  std::size_t foreign_from = 0;
+  sim::faults faults = {};
+  /// Filled as the simulation runs; outlives it.
+  sim::trace* trace = nullptr;
+  /// Called every so many events, with their number so far, if set.
+  std::function<void(std::uint64_t)> progress = {};
+};
+
+/// Nothing will ever happen again although some ranks are not at their end. `what()` tells which of
+/// them waits for whom.
+class deadlock : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Ranks of one cluster under virtual time: each runs a program of coroutines on the production
+/// engine, and what they do to each other takes the time a model says. One thread, no clock, no
+/// randomness but the seed's: the same model, options and programs give the same run, always.
+class simulation {
+public:
+  /// \param rows the algorithms to choose from; outlive the simulation
+  simulation(const model& of, muster::catalog rows, sim::options how = {});
+  ~simulation();
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+
+  std::size_t size() const noexcept { return ranks_.size(); }
+  sim::rank& rank_at(std::size_t number) noexcept { return *ranks_[number]; }
+  const muster::shape& shape() const noexcept { return *shape_; }
+
+  /// What a rank runs: begun at time 0 on each, when time reaches it.
+  using program = std::function<task<>(sim::rank&)>;
+  /// Runs the program on every rank to its end, once. What it throws on a rank is kept in
+  /// `rank::failure`. \throws deadlock
+  void run(const program& each);
+
+  picoseconds now() const noexcept { return now_; }
+  std::uint64_t events() const noexcept { return events_; }
+  /// Of all ranks together.
+  counters counted() const;
+
+  /// Of a random program, apart from the simulation's own.
+  std::uint64_t random_number() noexcept { return random_.next(); }
+
+  // ---- for the parts of the simulation
+
+  /// Costs of the model in picoseconds.
+  struct fixed_costs {
+    picoseconds latency, send, receive, flag, call, copy_call, turn, wake, system_call, awake;
+  };
+  const fixed_costs& costs() const noexcept { return costs_; }
+  const sim::model& model() const noexcept { return model_; }
+  const sim::options& options() const noexcept { return options_; }
+  const muster::machine& machine() const noexcept { return machine_; }
+  bool with_payload() const noexcept { return options_.payload; }
+  bool is_ending() const noexcept { return ending_; }
+  sim::trace* trace() const noexcept { return options_.trace; }
+  wire::call_record* records() noexcept;
+  const std::atomic<std::uint32_t>& failure_word() const noexcept { return failure_word_; }
+
+  void schedule(picoseconds when, event::kind what, const sim::rank& whose, void* subject = nullptr,
+                std::uint64_t value = 0);
+  /// `time` with the model's jitter and the faults' delays.
+  picoseconds disturbed(picoseconds time) noexcept;
+
+  channel& open(const channel::pair& of);
+  void close(channel& used) noexcept;
+  message& make_message();
+  void free_message(message& one) noexcept;
+
+  void break_job(const wire::failure& why) noexcept;
+  const std::optional<wire::failure>& failure() const noexcept { return failure_; }
+  muster::catalog rows() const noexcept { return rows_; }
+  /// Some rank got on.
+  void moved() noexcept { ++moves_; }
+  wire::liveness state(std::size_t number) const noexcept;
+  void end_program(sim::rank& of) noexcept;
+  /// One more rank has come to a meeting, at `when`; the meeting's number.
+  std::uint64_t come_to_meeting(picoseconds when) noexcept;
+  bool is_met(std::uint64_t meeting) const noexcept { return meeting < met_ && now_ >= met_at_; }
+  const program& rank_program() const noexcept { return program_; }
+
+private:
+  void make_ranks(const std::vector<std::size_t>& node_of);
+  void happen(const event& one);
+  void become_visible(const event& one);
+  void transmit(const event& one);
+  void reach(const event& one);
+  void arrive(const event& one);
+  void recycle(channel& idle) noexcept;
+  void all_look() noexcept;
+  /// Nothing is to happen any more: looks whether some wait is in vain.
+  void end_vain_waits();
+  [[noreturn]] void report_deadlock() const;
+  /// Of a channel.
+  std::uint64_t key(const channel::pair& of) const noexcept;
+
+  // Frames outlive everything that may hold one.
+  struct retirement {
+    void operator()(frame_pool* pool) const noexcept { frame_pool::retire(pool); }
+  };
+  std::unique_ptr<frame_pool, retirement> pool_{new frame_pool};
+  sim::model model_;
+  muster::catalog rows_;
+  sim::options options_;
+  muster::machine machine_;
+  fixed_costs costs_;
+  random random_;
+  random disturbance_;
+  program program_;
+
+  picoseconds now_ = 0;
+  event_queue queue_;
+  std::uint64_t events_ = 0;
+  std::uint64_t order_ = 0;
+  std::uint64_t moves_ = 0;
+  std::uint64_t moves_when_stuck_ = ~std::uint64_t{0};
+  std::size_t running_ = 0;  // programs
+  bool ending_ = false;
+  std::size_t came_ = 0;  // to the next meeting
+  std::uint64_t met_ = 0;
+  picoseconds met_at_ = 0;
+
+  std::atomic<std::uint32_t> failure_word_{0};
+  std::optional<wire::failure> failure_;
+  std::vector<wire::liveness> states_;
+
+  std::optional<muster::shape> shape_;
+  std::optional<pages> records_;
+  std::vector<std::unique_ptr<node>> nodes_;
+  std::vector<std::unique_ptr<core>> cores_;
+  std::unordered_map<std::uint64_t, channel*> channels_;
+  std::vector<std::unique_ptr<channel>> all_channels_;
+  std::vector<channel*> free_channels_;
+  std::vector<std::unique_ptr<message>> all_messages_;
+  message* free_messages_ = nullptr;
+  std::uint64_t messages_ = 0;
+  std::vector<std::unique_ptr<sim::rank>> ranks_;
+};
+
+}  // namespace muster::sim
