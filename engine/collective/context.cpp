@@ -21,8 +21,8 @@ context::context(team& of, const arguments& call, const algorithm& chosen) noexc
   write_record();
   if (wire::virtual_time* time = fabric().time()) time->begin(ticket_.sequence, call, chosen.id);
   // Short results are written as they are, whatever their number.
-  results_exceed_cache_ =
-      ticket_.kind >= stage_kind::lengthy && received_in_node() > of.machine_.cache_bytes / 4;
+  results_exceed_cache_ = fabric().time() == nullptr && ticket_.kind >= stage_kind::lengthy &&
+                          received_in_node() > of.machine_.cache_bytes / 4;
 }
 
 context::~context() {
@@ -90,13 +90,13 @@ std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) 
 
 void context::complete() noexcept {
   ended_ = true;
-  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, true);
+  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
   fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
 }
 
 void context::abandon(const error& why) noexcept {
   ended_ = true;
-  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, false);
+  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
   fabric().fail({.code = static_cast<errc>(why.code().value()),
                  .rank = why.rank(),
                  .text = "rank " + std::to_string(rank()) + ": " + why.text()});

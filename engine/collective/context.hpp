@@ -32,6 +32,8 @@ class context;
 class collective_wait : public waiter {
 public:
   bool interrupted(clock_time now, bool thorough) noexcept override;
+  /// Ranks that share this one's core run only when this one yields.
+  bool awaits_other_cores_only() const noexcept override;
   std::string describe() const override;
 
   template <class Promise>
@@ -48,8 +50,6 @@ protected:
   static muster::engine& engine_of(context& me) noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
   bool look_again() noexcept;
-  /// Whether no rank that shares this one's core is awaited: those run only when this one yields.
-  bool awaits_other_cores_only() const noexcept;
 
   context& me_;
 };
@@ -65,6 +65,7 @@ public:
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume() { rethrow_interruption(); }
+  const void* watched() const noexcept override { return &channel_; }
 
 private:
   bool awaits(std::size_t rank) const noexcept override { return rank == peer_; }
@@ -84,6 +85,7 @@ public:
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   std::span<const std::byte> await_resume();
+  const void* watched() const noexcept override;
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
@@ -102,6 +104,8 @@ protected:
   ~neighbours_wait() = default;
   /// Also true for a neighbour that turns out to be in another operation: that is to be thrown.
   bool is_here(std::size_t neighbour) const noexcept;
+  /// What has to change before a neighbour is here that is not.
+  const void* watched_of(std::size_t neighbour) const noexcept;
 
   track* track_;
   std::size_t item_;
@@ -115,6 +119,7 @@ public:
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume();
+  const void* watched() const noexcept override { return watched_of(next_); }
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
@@ -243,6 +248,7 @@ public:
 private:
   friend class neighbours_wait;
   bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
+  const void* watched_of(std::size_t neighbour) const noexcept;
   void fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
              std::span<std::byte> to);
   bool is_better_foreign(std::size_t bytes) const noexcept;
@@ -452,6 +458,7 @@ public:
   takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers) noexcept;
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
+  const void* watched() const noexcept override;
 
 protected:
   ~takers_wait() = default;
@@ -492,6 +499,7 @@ public:
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume();
+  const void* watched() const noexcept override;
 
 private:
   bool awaits(std::size_t rank) const noexcept override;

@@ -73,6 +73,11 @@ bool track::is_here(std::size_t neighbour, std::size_t item) const noexcept {
   return has_items(posting.posted, me_.ticket_.items(item + 1));
 }
 
+const void* track::watched_of(std::size_t neighbour) const noexcept {
+  if (!me_.has_arrived(neighbour)) return &me_.arrival(neighbour).word;
+  return &me_.board().posting(me_.ticket_.stage, index_, neighbour).posted;
+}
+
 track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcept {
   return {me_, *this, neighbour, item};
 }
@@ -132,6 +137,8 @@ void track::item_wait::await_resume() {
   me_.check_fingerprint(neighbour_);
 }
 
+const void* track::item_wait::watched() const noexcept { return track_.watched_of(neighbour_); }
+
 bool track::item_wait::ready() noexcept { return track_.is_here(neighbour_, item_); }
 
 bool track::item_wait::awaits(std::size_t rank) const noexcept {
@@ -154,6 +161,10 @@ bool takers_wait::ready() noexcept {
     if (!has_items(taking.taken, me_.ticket_.items(items_))) return false;
   }
   return true;
+}
+
+const void* takers_wait::watched() const noexcept {
+  return &me_.board().taking(me_.ticket_.stage, track_, next_).taken;
 }
 
 bool takers_wait::awaits(std::size_t rank) const noexcept {

@@ -85,6 +85,8 @@ bool context::turn_wait::awaits(std::size_t rank) const noexcept {
 
 bool read_wait::ready() noexcept { return me_.has_arrived(neighbour_); }
 
+const void* read_wait::watched() const noexcept { return &me_.arrival(neighbour_).word; }
+
 std::span<const std::byte> read_wait::await_resume() {
   rethrow_interruption();
   me_.check_fingerprint(neighbour_);
@@ -95,6 +97,10 @@ bool read_wait::awaits(std::size_t rank) const noexcept { return rank == me_.ran
 
 bool neighbours_wait::is_here(std::size_t neighbour) const noexcept {
   return track_ != nullptr ? track_->is_here(neighbour, item_) : me_.has_arrived(neighbour);
+}
+
+const void* neighbours_wait::watched_of(std::size_t neighbour) const noexcept {
+  return track_ != nullptr ? track_->watched_of(neighbour) : &me_.arrival(neighbour).word;
 }
 
 bool everybody::ready() noexcept {

@@ -158,6 +158,18 @@ public:
   }
   unsigned looks_at_other_cores() const noexcept { return waiting_.looks_at_other_cores; }
   bool nothing_else_waits() const noexcept { return first_ == nullptr; }
+  /// Whether a change of `word` can make some wait ready.
+  bool is_concerned_by(const void* word) const noexcept {
+    for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+      const void* const watched = entry->watched();
+      if (watched == nullptr || watched == word) return true;
+    }
+    return false;
+  }
+  /// Whether one wait alone is left, for ranks of other cores.
+  bool awaits_other_cores_only() const noexcept {
+    return first_ != nullptr && first_ == last_ && first_->awaits_other_cores_only();
+  }
 
   /// What is waited for, for messages: one line a wait.
   std::string describe_waits() const;

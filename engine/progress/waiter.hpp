@@ -30,6 +30,13 @@ public:
 
   const stop_scope* scope() const noexcept { return scope_; }
 
+  /// The one thing in memory that has to change before it can be ready; null where it may be
+  /// anything. For whoever knows what has changed, and would rather not ask everybody.
+  virtual const void* watched() const noexcept { return nullptr; }
+
+  /// Whether nobody that shares this core is waited for, so that it need not be given up at once.
+  virtual bool awaits_other_cores_only() const noexcept { return false; }
+
   /// What is waited for, for messages.
   virtual std::string describe() const { return "the end of another operation"; }
 

@@ -17,7 +17,7 @@ public:
   /// A collective begins at this rank, ends. Operations of a team are numbered from 1.
   virtual void begin(std::uint64_t sequence, const arguments& call,
                      std::string_view algorithm) noexcept = 0;
-  virtual void end(std::uint64_t sequence, bool well) noexcept = 0;
+  virtual void end(std::uint64_t sequence, const arguments& call) noexcept = 0;
 
   virtual void copy(std::span<std::byte> to, const std::byte* from) noexcept = 0;
   virtual void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Who may include whom: tools -> {algos, transports} -> engine, and tests whatever they like.
+"""Who may include whom: tools -> {algos, transports} -> engine, and tests whatever they like. And who
+may ask the system what time it is or for chance: nobody whose code runs under virtual time.
 
 Proves first, on small made-up trees, that each forbidden direction is caught; then reads the checkout.
 """
@@ -19,6 +20,14 @@ MAY_INCLUDE = {
 }
 SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".ipp"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
+
+# The engine's own clock is asked for in one place, which virtual time replaces.
+VIRTUAL = (pathlib.PurePath("engine"), pathlib.PurePath("algos"), pathlib.PurePath("transports/sim"))
+CLOCK = pathlib.PurePath("engine/progress/engine.cpp")
+CHANCE_OR_TIME = re.compile(
+    r"_clock::now|\bclock_gettime\b|\bgettimeofday\b|\brdtscp?\b|\brandom_device\b|\bmt19937"
+    r"|\bgetrandom\b|\bstd::rand\b|\bdrand48\b|/dev/u?random"
+)
 
 
 def folder(path):
@@ -50,7 +59,16 @@ def violations(root):
                 wrong = complaint(source, quote, pathlib.PurePath(included))
                 if wrong:
                     found.append(f'{source}: "{included}": {wrong}')
+            if asks_the_system(source, path):
+                found.append(f"{source}: asks the system for time or chance, which virtual time hides")
     return found
+
+
+def asks_the_system(source, path):
+    """Whether a file that also runs under virtual time would look behind it."""
+    if source == CLOCK or not any(source.is_relative_to(each) for each in VIRTUAL):
+        return False
+    return CHANCE_OR_TIME.search(path.read_text(errors="replace")) is not None
 
 
 # source, its include, whether that is allowed
@@ -99,6 +117,24 @@ def case(source, include, allowed):
         return (not violations(root)) == allowed
 
 
+# source, a line of it, whether that is allowed
+LINES = [
+    ("engine/team/team.cpp", "auto t = std::chrono::steady_clock::now();", False),
+    ("engine/progress/engine.cpp", "auto t = std::chrono::steady_clock::now();", True),
+    ("algos/bcast/srm.cpp", "std::mt19937 chance;", False),
+    ("transports/sim/rank.cpp", "std::random_device chance;", False),
+    ("transports/shm/measure.cpp", "auto t = std::chrono::steady_clock::now();", True),
+]
+
+
+def line_case(source, line, allowed):
+    with tempfile.TemporaryDirectory() as name:
+        path = pathlib.Path(name) / source
+        path.parent.mkdir(parents=True)
+        path.write_text(line + "\n")
+        return (not violations(pathlib.Path(name))) == allowed
+
+
 def main():
     # The link among the test's inputs leads to the checkout.
     root = pathlib.Path("WORKSPACE").resolve().parent
@@ -110,10 +146,14 @@ def main():
         if not case(source, include, allowed):
             failed += 1
             print(f"{source} including {include} should be {'allowed' if allowed else 'refused'}")
+    for source, line, allowed in LINES:
+        if not line_case(source, line, allowed):
+            failed += 1
+            print(f"{source}: '{line}' should be {'allowed' if allowed else 'refused'}")
     broken = violations(root)
     print("\n".join(broken), end="\n" if broken else "")
     failed += bool(broken)
-    print(f"cases: {len(CASES) + 1 - failed} passed, {failed} failed")
+    print(f"cases: {len(CASES) + len(LINES) + 1 - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

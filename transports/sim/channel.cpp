@@ -10,6 +10,7 @@ namespace muster::sim {
 
 void channel::begin(const pair& of) noexcept {
   of_ = of;
+  begun_ = true;
   sent_ = arrived_ = taken_ = returned_ = credited_ = 0;
 }
 
@@ -77,7 +78,7 @@ void channel::take_from(message& first, std::span<std::byte> to, std::size_t ski
   if (!first.body.empty()) {
     std::memcpy(to.data(), first.body.data() + (skipped - first.head_bytes), to.size());
   }
-  in_.rank_at(of_.to).charge_copy(to.size());
+  in_.rank_at(of_.to).receive(to.size());
 }
 
 // Credit goes back with the traffic: not for every message, but before a sender could run out.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,11 +45,12 @@ public:
 
   const pair& of() const noexcept { return of_; }
   void begin(const pair& of) noexcept;
+  void end() noexcept { begun_ = false; }
   void used() noexcept { ++users_; }
   void unused() noexcept { --users_; }
-  /// Whether it can begin anew for another pair.
+  /// Whether it can end, to begin anew for another pair.
   bool is_idle() const noexcept {
-    return users_ == 0 && under_way_ == 0 && inbox_ == nullptr && taken_ == sent_;
+    return begun_ && users_ == 0 && under_way_ == 0 && inbox_ == nullptr && taken_ == sent_;
   }
 
   // ---- wire::channel
@@ -69,8 +71,9 @@ public:
     --leaving_;
     --under_way_;
   }
+  /// Credit may overtake credit.
   void credit(std::uint64_t upto) noexcept {
-    credited_ = upto;
+    credited_ = std::max(credited_, upto);
     --under_way_;
   }
 
@@ -80,6 +83,7 @@ private:
 
   simulation& in_;
   pair of_{};
+  bool begun_ = false;
   std::uint64_t sent_ = 0;
   std::uint64_t arrived_ = 0;  // all bytes before it have
   std::uint64_t taken_ = 0;

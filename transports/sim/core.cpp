@@ -7,30 +7,39 @@
 
 namespace muster::sim {
 
+void core::add(rank& one) {
+  ranks_.push_back(&one);
+  // From two ranks to eight, a switch costs more with each: caches and translations are lost.
+  constexpr std::size_t crowd = 8;
+  const auto more = static_cast<picoseconds>(std::min(ranks_.size(), crowd)) - 2;
+  const auto& costs = in_.costs();
+  switch_ = costs.turn + (costs.crowded_turn - costs.turn) * std::max<picoseconds>(more, 0) /
+                             static_cast<picoseconds>(crowd - 2);
+}
+
 void core::request(rank& one, bool asleep) noexcept {
   const picoseconds now = in_.now();
   if (asleep) {
     in_.schedule(now + in_.costs().wake, event::kind::run, one);
-    return;
-  }
-  if (is_shared()) {
-    if (!turning_) {
-      // Those awake have been giving the core to each other all the time.
-      const std::size_t all = awake();
-      const picoseconds turn = in_.costs().turn;
-      const picoseconds passed = std::max<picoseconds>(now - since_, 0);
-      const auto turns = all > 1 && turn > 0 ? (passed + turn - 1) / turn : 0;
-      for (auto i = turns % static_cast<picoseconds>(all); i > 0; --i) at_ = next_awake(at_);
-      turning_ = true;
-      in_.schedule(std::max(now, since_ + turns * turn), event::kind::turn, *ranks_[at_]);
-    }
-    return;
-  }
-  if (free_ > now) {
+  } else if (holding_ && ranks_[at_] == &one) {
+    holding_ = false;
+    schedule_turn(std::max(now, free_));
+  } else if (is_shared()) {
+    if (!turning_) catch_up();
+  } else if (free_ > now) {
     in_.schedule(free_, event::kind::run, one);
   } else {
     one.look();
   }
+}
+
+void core::catch_up() noexcept {
+  const auto all = static_cast<picoseconds>(awake());
+  const picoseconds passed = std::max<picoseconds>(in_.now() - since_, 0);
+  const picoseconds turns = all > 1 && switch_ > 0 ? (passed + switch_ - 1) / switch_ : 0;
+  for (picoseconds i = turns % all; i > 0; --i) at_ = next_awake(at_);
+  turning_ = true;
+  schedule_turn(std::max(in_.now(), since_ + turns * switch_));
 }
 
 bool core::anyone_pending() const noexcept {
@@ -51,24 +60,36 @@ std::size_t core::next_awake(std::size_t after) const noexcept {
   return after;
 }
 
-void core::release() noexcept {
-  if (is_shared()) pass_on(std::max(in_.now(), free_));
+void core::schedule_turn(picoseconds when) noexcept {
+  in_.schedule(when, event::kind::turn, *ranks_[at_], nullptr, ++last_turn_);
 }
 
-void core::pass_on(picoseconds from) noexcept {
+void core::release(rank& one) noexcept {
+  if (!is_shared()) return;
+  if (one.engine().awaits_other_cores_only() && awake() > 1) {
+    holding_ = true;
+    schedule_turn(std::max(in_.now(), free_) + switch_);
+  } else {
+    pass_on();
+  }
+}
+
+void core::pass_on() noexcept {
+  const picoseconds from = std::max(in_.now(), free_);
   const std::size_t next = next_awake(at_);
-  since_ = next == at_ ? from : from + in_.costs().turn;
+  since_ = next == at_ ? from : from + switch_;
   at_ = next;
   turning_ = anyone_pending();
-  if (turning_) in_.schedule(since_, event::kind::turn, *ranks_[at_]);
+  if (turning_) schedule_turn(since_);
 }
 
-void core::turn() noexcept {
-  rank& one = *ranks_[at_];
-  if (one.pending_) {
-    one.look();  // and releases the core, now or when its work is done
+void core::turn(std::uint64_t number) noexcept {
+  if (number != last_turn_) return;
+  holding_ = false;
+  if (ranks_[at_]->pending_) {
+    ranks_[at_]->look();  // and releases the core, now or when its work is done
   } else {
-    pass_on(in_.now());
+    pass_on();
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "transports/sim/clock.hpp"
@@ -11,38 +12,46 @@ class rank;
 class simulation;
 
 /// A core and the ranks that run on it. Where there are several, each looks once at what it waits
-/// for and gives the core up to the next, as `sched_yield` does.
+/// for and gives the core up to the next, as `sched_yield` does; unless it waits for other cores
+/// alone: then it looks on for as long as giving up the core would take.
 class core {
 public:
   explicit core(simulation& in) noexcept : in_(in) {}
 
-  void add(rank& one) { ranks_.push_back(&one); }
+  void add(rank& one);
+  std::size_t ranks() const noexcept { return ranks_.size(); }
   /// When what it was given to do is done.
   picoseconds free() const noexcept { return free_; }
   /// Gives it work until then.
   void use_until(picoseconds when) noexcept { free_ = when; }
 
-  /// A rank wants to look.
+  /// A rank wants to look; `asleep`: it has to be woken first.
   void request(rank& one, bool asleep = false) noexcept;
-  /// A rank has nothing more to do for now.
-  void release() noexcept;
-  /// The next rank's turn has come.
-  void turn() noexcept;
+  /// The rank whose turn it is has nothing more to do for now.
+  void release(rank& one) noexcept;
+  /// The time for turn `number` has come.
+  void turn(std::uint64_t number) noexcept;
 
 private:
   bool is_shared() const noexcept { return ranks_.size() > 1; }
   bool anyone_pending() const noexcept;
   std::size_t next_awake(std::size_t after) const noexcept;
   std::size_t awake() const noexcept;
-  /// Gives the next one its turn, `from` being when the last one's ends; or rests.
-  void pass_on(picoseconds from) noexcept;
+  /// Goes on with whose turn it is by now, where all have been giving the core to each other.
+  void catch_up() noexcept;
+  void schedule_turn(picoseconds when) noexcept;
+  /// Gives the next one its turn, or rests if nobody has anything to do.
+  void pass_on() noexcept;
 
   simulation& in_;
   std::vector<rank*> ranks_;
+  picoseconds switch_ = 0;  // what a turn costs
   picoseconds free_ = 0;
-  std::size_t at_ = 0;     // whose turn it is
-  picoseconds since_ = 0;  // and since when
-  bool turning_ = false;   // else nobody has anything to do
+  std::size_t at_ = 0;           // whose turn it is
+  picoseconds since_ = 0;        // and since when
+  bool turning_ = false;         // else nobody has anything to do
+  bool holding_ = false;         // the one whose turn it is looks on
+  std::uint64_t last_turn_ = 0;  // scheduled; earlier ones have been overtaken
 };
 
 }  // namespace muster::sim

@@ -35,10 +35,13 @@ void each_figure(Model& of, Visit visit) {
   visit("network", "queue_pair_miss_ns", network.queue_pair_miss_ns, 0);
   auto& memory = of.memory;
   visit("memory", "core_copy_gbs", memory.core_copy_gbs, 1e-6);
+  visit("memory", "other_core_gbs", memory.other_core_gbs, 1e-6);
+  visit("memory", "cache_copy_gbs", memory.cache_copy_gbs, 1e-6);
   visit("memory", "core_memory_gbs", memory.core_memory_gbs, 1e-6);
   visit("memory", "node_memory_gbs", memory.node_memory_gbs, 1e-6);
   visit("memory", "combine_gbs", memory.combine_gbs, 1e-6);
   visit("memory", "flag_ns", memory.flag_ns, 0);
+  visit("memory", "core_cache_bytes", memory.core_cache_bytes, 0);
   visit("memory", "cache_bytes", memory.cache_bytes, 0);
   visit("memory", "register_ns", memory.register_ns, 0);
   visit("memory", "register_page_ns", memory.register_page_ns, 0);
@@ -47,9 +50,9 @@ void each_figure(Model& of, Visit visit) {
   visit("core", "call_ns", of.core.call_ns, 0);
   visit("core", "copy_call_ns", of.core.copy_call_ns, 0);
   visit("core", "switch_ns", of.core.switch_ns, 0);
+  visit("core", "crowded_switch_ns", of.core.crowded_switch_ns, 0);
   visit("core", "wake_ns", of.core.wake_ns, 0);
   visit("core", "system_call_ns", of.core.system_call_ns, 0);
-  visit("core", "awake_ns", of.core.awake_ns, 0);
 }
 
 constexpr std::pair<model::mover, std::string_view> movers[] = {
@@ -205,7 +208,7 @@ machine measured_by(const model& of) {
   seen.foreign_allowed = of.memory.kernel_copy_gbs > 0;
   seen.foreign_call_ns = of.memory.kernel_copy_call_ns;
   // In and out of a stage: two copies.
-  seen.in_cache = {of.memory.core_copy_gbs / 2, of.memory.kernel_copy_gbs};
+  seen.in_cache = {of.memory.cache_copy_gbs / 2, of.memory.kernel_copy_gbs};
   seen.beyond_cache = {of.memory.core_memory_gbs / 2, of.memory.kernel_copy_gbs};
   seen.cache_bytes = of.memory.cache_bytes;
   seen.processors = static_cast<std::uint32_t>(of.cluster.cores_a_node);

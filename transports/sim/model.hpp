@@ -50,13 +50,19 @@ struct model {
     double queue_pair_miss_ns = 0;
   } network;
 
+  /// How fast one core copies depends on where the buffers lie; each side of a copy takes half the
+  /// time of one whose both sides lie there.
   struct memory_parameters {
-    double core_copy_gbs = 8;     ///< one core copying memory that is in its cache
-    double core_memory_gbs = 5;   ///< the same where the buffers exceed the cache
-    double node_memory_gbs = 20;  ///< all cores of a node together, beyond the cache
+    double core_copy_gbs = 8;  ///< both in the core's own cache
+    double other_core_gbs =
+        8;  ///< both in the cache of the core that wrote or read them last, another one
+    double cache_copy_gbs = 8;    ///< both in the last-level cache
+    double core_memory_gbs = 5;   ///< both beyond
+    double node_memory_gbs = 20;  ///< that all cores of a node copy together, beyond the caches
     double combine_gbs = 4;       ///< bytes that one core combines into a result
     double flag_ns = 100;         ///< a cache line from one core to another, one way
-    std::size_t cache_bytes = std::size_t{16} << 20;  ///< of the last level
+    std::size_t core_cache_bytes = std::numeric_limits<std::size_t>::max();  ///< a core's own cache
+    std::size_t cache_bytes = std::size_t{16} << 20;  ///< the last level, all of a node's
     double register_ns = 0;       ///< for memory that an interface is to read: the call
     double register_page_ns = 0;  ///< and each page of 4096 bytes
     double kernel_copy_gbs = 0;   ///< straight from another process's memory; 0: not possible
@@ -64,12 +70,12 @@ struct model {
   } memory;
 
   struct core_parameters {
-    double call_ns = 50;          ///< of a collective: entry, exit, all that is not work
-    double copy_call_ns = 5;      ///< of each copy or combination, however short
-    double switch_ns = 1000;      ///< giving the core up to the next rank that shares it
-    double wake_ns = 5000;        ///< from waking a sleeper until it runs
-    double system_call_ns = 300;  ///< for whoever wakes it
-    double awake_ns = 500000;     ///< a rank that finds nothing for so long sleeps
+    double call_ns = 50;              ///< of a collective: entry, exit, all that is not work
+    double copy_call_ns = 5;          ///< of each copy or combination, however short
+    double switch_ns = 1000;          ///< giving the core up to the next of two ranks that share it
+    double crowded_switch_ns = 1000;  ///< the same where eight or more share it
+    double wake_ns = 5000;            ///< from waking a sleeper until it runs
+    double system_call_ns = 300;      ///< for whoever wakes it
   } core;
 
   /// Each time a message or a flag takes is longer by a random share, at most this.

@@ -39,6 +39,10 @@ public:
 
   wire::board board() const noexcept { return {shared_.data(), ranks_}; }
   bool is_shared(const std::byte* address) const noexcept { return shared_.contains(address); }
+  /// Whether it lies beyond the flags.
+  bool is_stage(const std::byte* address) const noexcept {
+    return is_shared(address) && address >= board().tiny_stage(0, 0);
+  }
   /// Takes note that shared memory was written; how many bytes of pages that were not before.
   std::size_t touch(std::span<const std::byte> written) noexcept;
 

@@ -24,12 +24,13 @@ rank::rank(simulation& in, std::size_t number, node& on, core& by)
       engine_({.mode = progress::external, .waiting = waiting_policy::asleep(), .clock = this},
               doorbell::none()),
       team_(engine_, *this, in.shape(), number, in.rows(), in.machine()),
+      awake_for_(in.awake_for(number)),
       sent_to_(in.shape().size()),
       received_from_(in.shape().size()) {}
 
 // What is still suspended in local work would not hear that it is to stop: it goes on to its next
 // wait first.
-rank::~rank() {
+void rank::stop() noexcept {
   while (working_) {
     std::exchange(working_, {}).resume();
     if (working_ || also_working_.empty()) continue;
@@ -48,22 +49,78 @@ void rank::charge(picoseconds time) noexcept {
   counters_.working += time;
 }
 
-void rank::charge_copy(std::size_t bytes) noexcept {
+double rank::rate_of(level where) const noexcept {
   const model::memory_parameters& memory = in_.model().memory;
-  const picoseconds begins = local();
-  if (beyond_cache_) {
-    const picoseconds all = node_.use_memory(begins, bytes, memory.node_memory_gbs);
-    const picoseconds own = begins + transfer_time(bytes, memory.core_memory_gbs);
-    charge(std::max(all, own) - begins);
-  } else {
-    charge(transfer_time(bytes, memory.core_copy_gbs));
+  switch (where) {
+    case level::core:
+      return memory.core_copy_gbs;
+    case level::other_core:
+      return memory.other_core_gbs;
+    case level::cache:
+      return memory.cache_copy_gbs;
+    default:
+      return memory.core_memory_gbs;
   }
+}
+
+rank::level rank::level_read(const std::byte* from) const noexcept {
+  return node_.is_shared(from) ? stages_ : buffers_;
+}
+rank::level rank::level_written(const std::byte* to) const noexcept {
+  return node_.is_shared(to) ? stages_ : buffers_;
+}
+
+void rank::charge_side(std::size_t bytes, level where) noexcept {
+  const picoseconds begins = local();
+  picoseconds ends = begins + transfer_time(bytes, 2 * rate_of(where));
+  if (where == level::memory) {
+    const double all = 2 * in_.model().memory.node_memory_gbs;
+    ends = std::max(ends, node_.use_memory(begins, bytes, all));
+  }
+  charge(ends - begins);
+}
+
+void rank::charge_copy(std::size_t bytes, level to, level from) noexcept {
   charge(in_.costs().copy_call);
+  charge_side(bytes, from);
+  charge_side(bytes, to);
+}
+
+// A core has several such lines on their way at once, where it need not wait in between.
+void rank::charge_line() noexcept {
+  constexpr picoseconds at_once = 4;
+  charge(lines_++ == 0 ? first_line_ : first_line_ / at_once);
+}
+
+// What fits where: all that comes round before the same bytes are used again.
+void rank::set_levels(const arguments& call) noexcept {
+  const bool block_a_rank = call.what == collective::allgather || call.what == collective::alltoall;
+  const std::size_t contributed =
+      call.bytes() * (call.what == collective::alltoall ? team_.size() : 1);
+  const std::size_t received = call.bytes() * (block_a_rank ? team_.size() : 1);
+  const auto level_of = [this](std::size_t bytes) {
+    const model::memory_parameters& memory = in_.model().memory;
+    if (bytes * node_.ranks.size() > memory.cache_bytes) return level::memory;
+    return bytes * core_.ranks() > memory.core_cache_bytes ? level::cache : level::core;
+  };
+  buffers_ = level_of((contributed + received) * in_.options().buffers_in_turn);
+  // A stage goes back and forth between its writer's core and its readers'.
+  stages_ = level_of(std::min(contributed, wire::long_stage_bytes));
+  const std::size_t all = node_.ranks.size();
+  const std::size_t elsewhere = all - core_.ranks();
+  if (stages_ == level::core && elsewhere != 0) stages_ = level::other_core;
+  // A line that a rank of this core wrote is here.
+  first_line_ = elsewhere == 0 ? 0
+                               : in_.costs().flag * static_cast<picoseconds>(elsewhere) /
+                                     static_cast<picoseconds>(all - 1);
 }
 
 clock_time rank::now() const noexcept { return to_clock(local()); }
 
 void rank::expect(clock_time deadline) noexcept {
+  // A wait is begun anew each time it is looked at.
+  if (deadline == expected_ && from(deadline) > in_.now()) return;
+  expected_ = deadline;
   in_.schedule(std::max(in_.now(), from(deadline)), event::kind::deadline, *this);
 }
 
@@ -85,21 +142,19 @@ wire::work_wait rank::compute(clock_time time) noexcept {
 void rank::begin(std::uint64_t sequence, const arguments& call,
                  std::string_view algorithm) noexcept {
   ++operations_;
-  const bool block_a_rank = call.what == collective::allgather || call.what == collective::alltoall;
-  const std::size_t received = call.bytes() * (block_a_rank ? team_.size() : 1);
-  const std::size_t sent = call.bytes() * (call.what == collective::alltoall ? team_.size() : 1);
-  beyond_cache_ = (sent + received) * node_.ranks.size() > in_.model().memory.cache_bytes;
+  set_levels(call);
   if (in_.trace() != nullptr) {
-    in_.trace()->operation_begins(
-        number_, std::string(name(call.what)) + " " + std::string(algorithm), sequence, local());
+    in_.trace()->operation_begins(number_, name(call.what), algorithm, sequence, local());
   }
   charge(in_.costs().call);
 }
 
-void rank::end(std::uint64_t sequence, bool) noexcept {
+void rank::end(std::uint64_t sequence, const arguments& call) noexcept {
   --operations_;
   registered_ &= ~(std::uint64_t{1} << sequence % wire::lanes);
-  if (in_.trace() != nullptr) in_.trace()->operation_ends(number_, sequence, local());
+  if (in_.trace() != nullptr) {
+    in_.trace()->operation_ends(number_, name(call.what), sequence, local());
+  }
 }
 
 bool rank::carries_payload() const noexcept { return in_.with_payload(); }
@@ -113,10 +168,13 @@ void rank::count_copy(std::span<const std::byte> to, const std::byte* from) noex
 }
 
 void rank::copy(std::span<std::byte> to, const std::byte* from) noexcept {
+  if (to.empty()) return;
   if (in_.with_payload()) std::memcpy(to.data(), from, to.size());
   count_copy(to, from);
   const picoseconds begins = local();
-  charge_copy(to.size());
+  // The first line has to travel, the others follow it closely; a flag has brought its own along.
+  if (node_.is_stage(from)) charge_line();
+  charge_copy(to.size(), level_written(to.data()), level_read(from));
   if (in_.trace() == nullptr) return;
   const char* what = node_.is_shared(to.data()) ? "copy in"
                      : node_.is_shared(from)    ? "copy out"
@@ -137,7 +195,13 @@ void rank::combine(const arguments& call, std::byte* to, std::span<const std::by
   }
   const picoseconds begins = local();
   const std::size_t combined = bytes * std::max<std::size_t>(from.size() - 1, 1);
-  charge(in_.costs().copy_call + transfer_time(combined, in_.model().memory.combine_gbs));
+  charge(in_.costs().copy_call);
+  // Arithmetic and memory overlap: the slower of the two counts.
+  const picoseconds arithmetic = local() + transfer_time(combined, in_.model().memory.combine_gbs);
+  if (node_.is_stage(from.back())) charge_line();
+  for (const std::byte* each : from) charge_side(bytes, level_read(each));
+  charge_side(bytes, level_written(to));
+  charge(std::max<picoseconds>(arithmetic - local(), 0));
   if (in_.trace() != nullptr) {
     in_.trace()->slice(number_, "combine", begins, local(), bytes * from.size());
   }
@@ -162,6 +226,7 @@ void rank::resume_when_done(std::coroutine_handle<> next) noexcept {
 
 void rank::announce(wire::counter& word, std::uint64_t value) noexcept {
   ++counters_.announcements;
+  ++unheard_;
   // Strictly one after the other: what a rank announces becomes visible in that order.
   last_visible_ = std::max(local() + in_.disturbed(in_.costs().flag), last_visible_ + 1);
   in_.schedule(last_visible_, event::kind::store, *this, &word, value);
@@ -219,10 +284,11 @@ void rank::post(message& one) noexcept {
   }
   const picoseconds begins = local();
   one.on->post();
+  ++unheard_;
   if (in_node) {
     ++counters_.node_sends;
     counters_.node_bytes += body;
-    charge_copy(body);
+    charge_copy(body, level::other_core, buffers_);
     in_.schedule(local() + in_.disturbed(in_.costs().flag), event::kind::deliver, receiver, &one);
   } else {
     ++counters_.sends;
@@ -253,14 +319,26 @@ void rank::charge_put(message& one) noexcept {
     charge(transfer_time(one.bytes, memory.core_copy_gbs));
   } else {
     one.leaves_later = true;
-    const std::uint64_t lane = std::uint64_t{1} << one.on->of().lane;
-    if ((registered_ & lane) == 0) {
-      constexpr double page_bytes = 4096;
-      registered_ |= lane;
-      charge(from_ns(memory.register_ns +
-                     memory.register_page_ns * static_cast<double>(one.bytes) / page_bytes));
-    }
+    register_for(one);
   }
+}
+
+// Buffers stay registered: only those of the first operations, until they come round again, cost.
+void rank::register_for(const message& one) noexcept {
+  const std::uint64_t lane = std::uint64_t{1} << one.on->of().lane;
+  if ((registered_ & lane) != 0) return;
+  registered_ |= lane;
+  if (registrations_++ >= in_.options().buffers_in_turn) return;
+  const model::memory_parameters& memory = in_.model().memory;
+  constexpr double page_bytes = 4096;
+  charge(from_ns(memory.register_ns +
+                 memory.register_page_ns * static_cast<double>(one.bytes) / page_bytes));
+}
+
+void rank::receive(std::size_t bytes) noexcept {
+  const picoseconds begins = local();
+  charge_copy(bytes, buffers_, level::other_core);
+  if (in_.trace() != nullptr) in_.trace()->slice(number_, "take", begins, local(), bytes);
 }
 
 void rank::notice(const message& one) noexcept {
@@ -278,7 +356,7 @@ void rank::send_credit(channel& on, std::uint64_t upto) noexcept {
 // ---- when it runs
 
 bool rank::is_asleep() const noexcept {
-  return !pending_ && !working_ && begun_ && in_.now() - idle_since_ > in_.costs().awake;
+  return !pending_ && !working_ && begun_ && in_.now() - idle_since_ > awake_for_;
 }
 
 void rank::wake() noexcept {
@@ -296,28 +374,33 @@ void rank::run() noexcept {
 
 void rank::look() noexcept {
   const picoseconds began = in_.now();
+  // Counted before its program goes on and reads it; taken back if there was nothing to go on for.
+  const picoseconds waited = operations_ != 0 ? std::max<picoseconds>(began - idle_since_, 0) : 0;
+  counters_.waiting += waited;
   pending_ = false;
+  lines_ = 0;
   bool moved = !begun_;
   if (!begun_) begin_program();
   if (std::exchange(to_check_, false)) moved = engine_.resume_interrupted(true) || moved;
   while (!working_ && engine_.poll()) moved = true;
   if (moved) {
     in_.moved();
-    if (operations_ != 0 || over_)
-      counters_.waiting += std::max<picoseconds>(began - idle_since_, 0);
     if (in_.trace() != nullptr && began > idle_since_) {
       in_.trace()->slice(number_, "wait", idle_since_, began);
     }
     idle_since_ = local();
+  } else {
+    counters_.waiting -= waited;
   }
   if (working_) {
     pending_ = true;  // what it has not looked at yet
   } else {
-    core_.release();
+    core_.release(*this);
   }
 }
 
 void rank::finish_work() noexcept {
+  if (dead_) return core_.release(*this);
   std::exchange(working_, {}).resume();
   if (!working_ && !also_working_.empty()) {
     working_ = also_working_.back();

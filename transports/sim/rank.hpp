@@ -29,7 +29,6 @@ class simulation;
 class rank final : public wire::fabric, public wire::virtual_time, public virtual_clock {
 public:
   rank(simulation& in, std::size_t number, node& on, core& by);
-  ~rank();
   rank(const rank&) = delete;
   rank& operator=(const rank&) = delete;
 
@@ -77,7 +76,7 @@ public:
   // ---- wire::virtual_time
   void begin(std::uint64_t sequence, const arguments& call,
              std::string_view algorithm) noexcept override;
-  void end(std::uint64_t sequence, bool well) noexcept override;
+  void end(std::uint64_t sequence, const arguments& call) noexcept override;
   void copy(std::span<std::byte> to, const std::byte* from) noexcept override;
   void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
                std::size_t count) noexcept override;
@@ -87,6 +86,8 @@ public:
 
   // ---- virtual_clock
   clock_time now() const noexcept override;
+  /// The same with all digits.
+  picoseconds local_time() const noexcept { return local(); }
   void expect(clock_time deadline) noexcept override;
 
 private:
@@ -97,13 +98,25 @@ private:
   /// When what it has been doing so far is done.
   picoseconds local() const noexcept;
   void charge(picoseconds time) noexcept;
-  /// Copying `bytes`, at the rate at which the operation's buffers are reached.
-  void charge_copy(std::size_t bytes) noexcept;
+  /// Where a side of a copy lies.
+  enum class level { core, other_core, cache, memory };
+  double rate_of(level where) const noexcept;
+  level level_read(const std::byte* from) const noexcept;
+  level level_written(const std::byte* to) const noexcept;
+  /// One side of a copy: half of its time.
+  void charge_side(std::size_t bytes, level where) noexcept;
+  void charge_copy(std::size_t bytes, level to, level from) noexcept;
+  /// The line with which another rank's data begin has to travel.
+  void charge_line() noexcept;
+  void set_levels(const arguments& call) noexcept;
   void charge_put(message& one) noexcept;
+  void register_for(const message& one) noexcept;
   void count_copy(std::span<const std::byte> to, const std::byte* from) noexcept;
 
   /// Sends a message of one of its channels.
   void post(message& one) noexcept;
+  /// Copies `bytes` of a message to where they belong.
+  void receive(std::size_t bytes) noexcept;
   /// Begins to take a message out.
   void notice(const message& one) noexcept;
   void send_credit(channel& on, std::uint64_t upto) noexcept;
@@ -119,6 +132,8 @@ private:
   void begin_program() noexcept;
   task<> run_program();
   void die() noexcept;
+  /// Ends what it still runs.
+  void stop() noexcept;
 
   simulation& in_;
   std::size_t number_;
@@ -136,10 +151,18 @@ private:
   std::coroutine_handle<> working_;                    // resumed when its core is done
   std::vector<std::coroutine_handle<>> also_working_;  // after that, the last first
   picoseconds idle_since_ = 0;
+  picoseconds awake_for_ = 0;     // then, if it finds nothing, it sleeps
   picoseconds last_visible_ = 0;  // its flags become visible in order
+  std::size_t unheard_ = 0;       // flags and messages on their way
+  clock_time expected_{-1};       // the last deadline that something was scheduled for
   std::size_t operations_ = 0;    // in progress
-  bool beyond_cache_ = false;     // the last operation begun
-  std::uint64_t registered_ = 0;  // a bit for each lane: the operation's memory is
+  // Of the last operation begun.
+  level buffers_ = level::core;    // the program's
+  level stages_ = level::core;     // those of this rank
+  picoseconds first_line_ = 0;     // of what another rank staged
+  std::size_t lines_ = 0;          // so begun since it last looked
+  std::uint64_t registered_ = 0;   // a bit for each lane: the operation's memory is
+  std::size_t registrations_ = 0;  // buffers so far
   std::exception_ptr failure_;
 
   sim::counters counters_;

@@ -22,9 +22,9 @@ simulation::fixed_costs costs_of(const model& of) {
           .call = from_ns(of.core.call_ns),
           .copy_call = from_ns(of.core.copy_call_ns),
           .turn = from_ns(of.core.switch_ns),
+          .crowded_turn = from_ns(of.core.crowded_switch_ns),
           .wake = from_ns(of.core.wake_ns),
-          .system_call = from_ns(of.core.system_call_ns),
-          .awake = from_ns(of.core.awake_ns)};
+          .system_call = from_ns(of.core.system_call_ns)};
 }
 
 /// Ranks share cores round robin where there are more of them.
@@ -83,11 +83,21 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
 simulation::~simulation() {
   const frame_pool::binding bound(pool_.get());
   ending_ = true;
+  // Ranks end one by one: what one has lent is not to be read any more by the next.
+  failure_word_.store(1, std::memory_order_relaxed);
+  for (const auto& each : ranks_) each->stop();
   ranks_.clear();
 }
 
 wire::call_record* simulation::records() noexcept {
   return reinterpret_cast<wire::call_record*>(records_->data());
+}
+
+picoseconds simulation::awake_for(std::size_t number) const noexcept {
+  const std::size_t ranks = shape_->ranks_of(shape_->node_of(number)).size();
+  const bool shared = ranks > model_.cluster.cores_a_node;
+  return from(
+      (shared ? waiting_policy::cores_shared() : waiting_policy::core_of_its_own()).yield_for);
 }
 
 // ---- events
@@ -138,10 +148,9 @@ void simulation::happen(const event& one) {
     case event::kind::run:
       return whose.run();
     case event::kind::turn:
-      return whose.core_.turn();
+      return whose.core_.turn(one.value);
     case event::kind::work_done:
-      if (!whose.is_dead()) whose.finish_work();
-      return;
+      return whose.finish_work();
     case event::kind::store:
       return become_visible(one);
     case event::kind::transmit:
@@ -166,7 +175,7 @@ void simulation::happen(const event& one) {
       whose.to_check_ = true;
       return whose.wake();
     case event::kind::die:
-      if (whose.is_over()) return;
+      if (whose.is_over() || whose.is_dead()) return;
       --running_;
       whose.die();
       return schedule(now_ + from_ns(options_.faults.noticed_after_ns), event::kind::notice, whose);
@@ -177,10 +186,17 @@ void simulation::happen(const event& one) {
 }
 
 void simulation::become_visible(const event& one) {
-  static_cast<wire::counter*>(one.subject)->store(one.value, std::memory_order_release);
   sim::rank& announcer = *ranks_[one.rank];
+  --announcer.unheard_;
+  // Asked before the word changes: what a wait watches next may depend on it.
+  concerned_.clear();
   for (sim::rank* each : announcer.node_.ranks) {
-    if (each == &announcer || each->engine_.nothing_else_waits()) continue;
+    if (each != &announcer && each->engine_.is_concerned_by(one.subject)) {
+      concerned_.push_back(each);
+    }
+  }
+  static_cast<wire::counter*>(one.subject)->store(one.value, std::memory_order_release);
+  for (sim::rank* each : concerned_) {
     if (each->is_asleep()) announcer.charge(costs_.system_call);
     each->wake();
   }
@@ -199,6 +215,7 @@ void simulation::transmit(const event& one) {
   message& again = make_message();
   again = sent;
   sent.on->post();
+  ++sender.unheard_;
   schedule(passage.ends + 2 * disturbed(costs_.latency), event::kind::reach, sender, &again);
 }
 
@@ -215,6 +232,7 @@ void simulation::arrive(const event& one) {
   auto& sent = *static_cast<message*>(one.subject);
   channel& on = *sent.on;
   sim::rank& receiver = *ranks_[on.of().to];
+  --ranks_[on.of().from]->unheard_;
   if (options_.trace != nullptr) options_.trace->arrives(receiver.number(), sent.number, now_);
   if (on.deliver(sent)) receiver.wake();
   recycle(on);
@@ -248,6 +266,7 @@ void simulation::close(channel& used) noexcept {
 
 void simulation::recycle(channel& idle) noexcept {
   if (!idle.is_idle() || ending_) return;
+  idle.end();
   channels_.erase(key(idle.of()));
   free_channels_.push_back(&idle);
 }
@@ -280,7 +299,11 @@ void simulation::break_job(const wire::failure& why) noexcept {
   schedule(now_ + costs_.latency, event::kind::notice, first);
 }
 
-wire::liveness simulation::state(std::size_t number) const noexcept { return states_[number]; }
+// All that a rank said is heard before it is seen to have left.
+wire::liveness simulation::state(std::size_t number) const noexcept {
+  const bool left = states_[number] == wire::liveness::left;
+  return left && ranks_[number]->unheard_ != 0 ? wire::liveness::alive : states_[number];
+}
 
 void simulation::end_program(sim::rank& of) noexcept {
   if (!ending_) --running_;

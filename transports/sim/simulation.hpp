@@ -36,7 +36,7 @@ struct faults {
     std::size_t rank;
     double at_ns;
   };
-  std::vector<death> deaths;
+  std::vector<death> deaths = {};
   double noticed_after_ns = 10'000;  ///< a death, by the other ranks
 };
 
@@ -53,6 +53,9 @@ struct options {
   bool one_process = false;
   /// See `machine::foreign_by_hand`.
   std::size_t foreign_from = 0;
+  /// Different buffers that the programs use in turn: what comes round again only after so many
+  /// is in the caches only if all of it fits.
+  std::size_t buffers_in_turn = 1;
   sim::faults faults = {};
   /// Filled as the simulation runs; outlives it.
   sim::trace* trace = nullptr;
@@ -100,7 +103,8 @@ public:
 
   /// Costs of the model in picoseconds.
   struct fixed_costs {
-    picoseconds latency, send, receive, flag, call, copy_call, turn, wake, system_call, awake;
+    picoseconds latency, send, receive, flag, call, copy_call, turn, crowded_turn, wake,
+        system_call;
   };
   const fixed_costs& costs() const noexcept { return costs_; }
   const sim::model& model() const noexcept { return model_; }
@@ -108,6 +112,8 @@ public:
   const muster::machine& machine() const noexcept { return machine_; }
   bool with_payload() const noexcept { return options_.payload; }
   bool is_ending() const noexcept { return ending_; }
+  /// How long a rank that finds nothing goes on looking.
+  picoseconds awake_for(std::size_t number) const noexcept;
   sim::trace* trace() const noexcept { return options_.trace; }
   wire::call_record* records() noexcept;
   const std::atomic<std::uint32_t>& failure_word() const noexcept { return failure_word_; }
@@ -165,6 +171,7 @@ private:
 
   picoseconds now_ = 0;
   event_queue queue_;
+  std::vector<sim::rank*> concerned_;  // by a flag that becomes visible
   std::uint64_t events_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t moves_ = 0;

@@ -46,13 +46,15 @@ void trace::instant(std::size_t rank, std::string_view name, picoseconds when) {
   entries_.push_back({'i', static_cast<std::uint32_t>(rank), name_index(name), when, 0, 0});
 }
 
-void trace::operation_begins(std::size_t rank, std::string_view name, std::uint64_t sequence,
-                             picoseconds when) {
-  entries_.push_back({'b', static_cast<std::uint32_t>(rank), name_index(name), when, 0, sequence});
+void trace::operation_begins(std::size_t rank, std::string_view name, std::string_view algorithm,
+                             std::uint64_t sequence, picoseconds when) {
+  entries_.push_back({'b', static_cast<std::uint32_t>(rank), name_index(name), when,
+                      name_index(algorithm), sequence});
 }
 
-void trace::operation_ends(std::size_t rank, std::uint64_t sequence, picoseconds when) {
-  entries_.push_back({'e', static_cast<std::uint32_t>(rank), name_index(""), when, 0, sequence});
+void trace::operation_ends(std::size_t rank, std::string_view name, std::uint64_t sequence,
+                           picoseconds when) {
+  entries_.push_back({'e', static_cast<std::uint32_t>(rank), name_index(name), when, 0, sequence});
 }
 
 void trace::leaves(std::size_t rank, std::uint64_t number, picoseconds when) {
@@ -83,6 +85,10 @@ std::string trace::to_json(const shape& ranks) const {
     } else if (each.phase == 'b' || each.phase == 'e') {
       text += ",\"cat\":\"operation\",\"id\":\"" + std::to_string(each.rank) + "." +
               std::to_string(each.number) + "\"";
+      if (each.phase == 'b') {
+        text +=
+            ",\"args\":{\"algorithm\":\"" + names_[static_cast<std::size_t>(each.lasts)] + "\"}";
+      }
     } else {
       text += ",\"cat\":\"put\",\"id\":" + std::to_string(each.number);
       if (each.phase == 'f') text += ",\"bp\":\"e\"";

@@ -20,9 +20,10 @@ public:
              std::size_t bytes = 0);
   void instant(std::size_t rank, std::string_view name, picoseconds when);
   /// An operation of a rank begins, ends; several may be in progress.
-  void operation_begins(std::size_t rank, std::string_view name, std::uint64_t sequence,
-                        picoseconds when);
-  void operation_ends(std::size_t rank, std::uint64_t sequence, picoseconds when);
+  void operation_begins(std::size_t rank, std::string_view name, std::string_view algorithm,
+                        std::uint64_t sequence, picoseconds when);
+  void operation_ends(std::size_t rank, std::string_view name, std::uint64_t sequence,
+                      picoseconds when);
   /// A message leaves, arrives; `number` joins the two.
   void leaves(std::size_t rank, std::uint64_t number, picoseconds when);
   void arrives(std::size_t rank, std::uint64_t number, picoseconds when);
@@ -36,7 +37,7 @@ private:
     std::uint32_t rank;
     std::uint32_t name;  // index into names_
     picoseconds begins;
-    picoseconds lasts;
+    picoseconds lasts;  // of 'b': index into names_ of the algorithm
     std::uint64_t number;
   };
   std::uint32_t name_index(std::string_view name);
