@@ -1,19 +1,18 @@
 #include "tools/bench/bench.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tools/bench/buffers.hpp"
+#include "tools/bench/command_line.hpp"
 #include "tools/bench/machine.hpp"
 #include "tools/bench/plot.hpp"
 #include "tools/bench/progress.hpp"
@@ -42,23 +41,6 @@ std::size_t memory_needed(const point& at, std::size_t libraries) {
   const call_shape shape = shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
   const std::size_t slot_bytes = (shape.send_words + shape.recv_words) * word_bytes;
   return libraries * at.ranks * slot_bytes * buffer_ring::slot_count(slot_bytes, at.ranks);
-}
-
-std::string write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  if (!file) throw std::runtime_error(fmt::format("cannot write {}", path.string()));
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
-/// Found out before minutes are spent on measuring.
-void require_writable(const std::filesystem::path& path, std::string_view option) {
-  if (path.empty()) return;
-  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  const auto& looked_at = std::filesystem::exists(path) ? path : folder;
-  if (access(looked_at.c_str(), W_OK) != 0) {
-    throw std::runtime_error(fmt::format("{}: cannot write {}", option, path.string()));
-  }
 }
 
 /// Recorded arrivals are for one number of ranks.
@@ -202,31 +184,6 @@ private:
   std::size_t points_done_ = 0;
 };
 
-/// CLI11 shows a CLI::ValidationError together with the option that it is about.
-template <class Parse>
-auto checked(Parse parse) {
-  return [parse](const std::string& text) -> std::string {
-    try {
-      parse(text);
-      return {};
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-  };
-}
-
-std::string joined_names(const auto& all) {
-  std::string text;
-  for (const auto one : all) text += (text.empty() ? "" : ", ") + std::string(name_of(one));
-  return text;
-}
-
-operation parse_operation(const std::string& name) {
-  if (const auto what = operation_named(name)) return *what;
-  throw std::invalid_argument(
-      fmt::format("'{}' is not a collective; there are: {}", name, joined_names(all_operations)));
-}
-
 std::vector<library> parse_peers(const std::string& text) {
   std::vector<library> peers;
   if (text == "none") return peers;
@@ -313,7 +270,7 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
             wanted->operations.clear();
             for (const auto& name : names) wanted->operations.push_back(parse_operation(name));
           },
-          "which to measure: " + joined_names(all_operations) + " (default: all)")
+          "which to measure: " + operation_names() + " (default: all)")
       ->check(CLI::Validator(checked(parse_operation), ""))
       ->type_name("");
   bench

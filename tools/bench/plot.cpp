@@ -25,16 +25,6 @@ constexpr double ratio_height = 66;
 constexpr double title_room = 30;
 constexpr double panel_gap = 12;
 
-constexpr std::string_view style =
-    "text{font-family:Inter,'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif;"
-    "font-size:11px;fill:#57606a}"
-    ".head{font-size:22px;font-weight:600;fill:#1f2328}"
-    ".name{font-size:14px;font-weight:600;fill:#1f2328}"
-    ".strong{font-size:13px;fill:#1f2328}"
-    ".small{font-size:10px}";
-
-constexpr std::string_view grid_line = R"(stroke="#eaeef2" stroke-width="1")";
-constexpr std::string_view frame_line = R"(fill="none" stroke="#d0d7de" stroke-width="1")";
 constexpr std::string_view better = "#2da44e";
 constexpr std::string_view worse = "#cf222e";
 
@@ -62,12 +52,6 @@ struct scales {
   span_of_values bytes;
   span_of_values ratio;
 };
-
-std::string time_label(double us) {
-  if (us >= 1e6) return fmt::format("{:g} s", us / 1e6);
-  if (us >= 1e3) return fmt::format("{:g} ms", us / 1e3);
-  return fmt::format("{:g} µs", us);
-}
 
 /// A power of two: `4×`, `1/4×`.
 std::string ratio_tick_label(double ratio) {
@@ -122,7 +106,7 @@ public:
     const double width = 2 * margin + static_cast<double>(columns) * cell_width;
     draw_header(width);
     draw_footer(bottom + 18);
-    return canvas_.document(width, bottom + footer_height, full_title(), style);
+    return canvas_.document(width, bottom + footer_height, full_title(), plot_style);
   }
 
 private:
@@ -520,14 +504,7 @@ private:
 
 std::string draw_plot(const std::filesystem::path& file, std::span<const measurement> all,
                       const surroundings& about) {
-  const std::string svg = plot(all, about).draw();
-  if (file.extension() != ".html" && file.extension() != ".htm") return svg;
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
-      "<title>muster bench</title>\n<style>body{{margin:0;background:#fff}}"
-      "svg{{display:block;margin:0 auto;max-width:100%;height:auto}}</style></head>\n"
-      "<body>\n{}</body>\n</html>\n",
-      svg);
+  return as_file(file, "muster bench", plot(all, about).draw());
 }
 
 }  // namespace muster::bench

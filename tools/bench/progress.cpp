@@ -47,8 +47,11 @@ std::string bar(double fraction, std::size_t width) {
   return drawn;
 }
 
-progress_meter::progress_meter(std::size_t steps, bool quiet)
-    : steps_(steps), quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+progress_meter::progress_meter(std::size_t steps, bool quiet, std::string command)
+    : command_(std::move(command)),
+      steps_(steps),
+      quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void progress_meter::begin(const std::string& what) {
   if (quiet_) return;
@@ -69,7 +72,7 @@ void progress_meter::reach(std::size_t steps) {
 
 void progress_meter::note(const std::string& text) {
   clear();
-  fmt::print(stderr, "muster bench: {}\n", text);
+  fmt::print(stderr, "{}: {}\n", command_, text);
 }
 
 void progress_meter::clear() {

@@ -18,8 +18,9 @@ std::string first_letters(const std::string& text, std::size_t count);
 
 class progress_meter {
 public:
-  /// Draws on standard error; as a bar if that is a terminal.
-  progress_meter(std::size_t steps, bool quiet);
+  /// Draws on standard error; as a bar if that is a terminal. `command` is what its notes begin
+  /// with.
+  progress_meter(std::size_t steps, bool quiet, std::string command = "muster bench");
   progress_meter(const progress_meter&) = delete;
   progress_meter& operator=(const progress_meter&) = delete;
   ~progress_meter() { clear(); }
@@ -43,6 +44,7 @@ private:
   void draw();
   double fraction() const;
 
+  std::string command_;
   std::size_t steps_;
   std::size_t done_ = 0;
   bool quiet_;

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::string_view missing = "–";
 
-/// Pads by what a reader sees: µ and – take more than one byte.
-std::string right(std::string_view text, std::size_t width) {
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  const auto visible =
-      text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
-  return std::string(width > visible ? width - visible : 0, ' ') + std::string(text);
-}
-
 std::string ratio_cell(std::optional<double> ratio, std::size_t width, const table_style& style) {
   if (!ratio) return right(missing, width);
   const std::string text = right(fmt::format("{:.2f}", *ratio), width);

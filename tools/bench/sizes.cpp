@@ -131,4 +131,11 @@ std::string readable_time(double us) {
   return us >= 100 ? fmt::format("{:.0f} µs", us) : fmt::format("{:.{}f} µs", us, us >= 10 ? 1 : 2);
 }
 
+std::string right(std::string_view text, std::size_t width) {
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  const auto visible =
+      text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
+  return std::string(width > visible ? width - visible : 0, ' ') + std::string(text);
+}
+
 }  // namespace muster::bench

@@ -23,4 +23,7 @@ std::string readable_bytes(std::size_t bytes);
 /// `0.13 µs`, `4.7 µs`, `1.2 ms`: about three digits.
 std::string readable_time(double us);
 
+/// Text at the right end of a column; by what a reader sees, since µ and – take more than one byte.
+std::string right(std::string_view text, std::size_t width);
+
 }  // namespace muster::bench

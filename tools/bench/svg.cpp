@@ -85,6 +85,22 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
+std::string time_label(double us) {
+  if (us >= 1e6) return fmt::format("{:g} s", us / 1e6);
+  if (us >= 1e3) return fmt::format("{:g} ms", us / 1e3);
+  return fmt::format("{:g} µs", us);
+}
+
+std::string as_file(const std::filesystem::path& file, std::string_view title, std::string svg) {
+  if (file.extension() != ".html" && file.extension() != ".htm") return svg;
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
+      "<title>{}</title>\n<style>body{{margin:0;background:#fff}}"
+      "svg{{display:block;margin:0 auto;max-width:100%;height:auto}}</style></head>\n"
+      "<body>\n{}</body>\n</html>\n",
+      escaped(title), svg);
+}
+
 void svg_canvas::line(spot from, spot to, std::string_view attributes) {
   fmt::format_to(std::back_inserter(elements_),
                  "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", from.x,

@@ -1,6 +1,7 @@
 // Writing SVG: shapes, text and logarithmic axes.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,23 @@ std::vector<double> decimal_ticks(const log_axis& axis);
 std::vector<double> binary_ticks(const log_axis& axis, std::size_t most);
 
 std::string escaped(std::string_view text);
+
+/// What goes into the file: the SVG, or, if its name says HTML, a page of it.
+std::string as_file(const std::filesystem::path& file, std::string_view title, std::string svg);
+
+// How all plots look.
+inline constexpr std::string_view plot_style =
+    "text{font-family:Inter,'Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif;"
+    "font-size:11px;fill:#57606a}"
+    ".head{font-size:22px;font-weight:600;fill:#1f2328}"
+    ".name{font-size:14px;font-weight:600;fill:#1f2328}"
+    ".strong{font-size:13px;fill:#1f2328}"
+    ".small{font-size:10px}";
+inline constexpr std::string_view grid_line = R"(stroke="#eaeef2" stroke-width="1")";
+inline constexpr std::string_view frame_line = R"(fill="none" stroke="#d0d7de" stroke-width="1")";
+
+/// The label of an axis's tick, `20 µs`.
+std::string time_label(double us);
 
 /// Collects elements. Attributes are given as the SVG text that they become, such as
 /// `fill="#fff"`.

@@ -3,6 +3,7 @@
 #include <muster/muster.hpp>
 #include <string>
 
+#include "tools/bench/collective_of.hpp"
 #include "tools/bench/worker.hpp"
 
 namespace muster::bench {
@@ -47,24 +48,6 @@ public:
   }
 
 private:
-  static collective collective_of(operation what) {
-    switch (what) {
-      case operation::barrier:
-        return collective::barrier;
-      case operation::bcast:
-        return collective::bcast;
-      case operation::reduce:
-        return collective::reduce;
-      case operation::allreduce:
-        return collective::allreduce;
-      case operation::allgather:
-        return collective::allgather;
-      case operation::alltoall:
-        return collective::alltoall;
-    }
-    return collective::barrier;
-  }
-
   muster::world world_;
   muster::team& team_ = world_.team();
 };

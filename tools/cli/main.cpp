@@ -6,6 +6,8 @@
 #include "tools/bench/bench.hpp"
 #include "tools/cli/info.hpp"
 #include "tools/launch/launch.hpp"
+#include "tools/measure/measure.hpp"
+#include "tools/sim/sim.hpp"
 
 namespace {
 
@@ -60,7 +62,15 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
 void add_info_command(CLI::App& app) {
   CLI::App* info = app.add_subcommand(
       "info", "what Muster finds on this machine, how it would move messages, its algorithms");
-  info->callback([] { std::fputs(muster::cli::describe_machine().c_str(), stdout); });
+  const CLI::Option* const measure =
+      info->add_flag("--measure")
+          ->description("instead, measure this machine and print it as a model for muster sim");
+  info->callback([measure] {
+    const bool model = measure->count() != 0;
+    const std::string text = model ? muster::sim::to_json(muster::measure::this_machine())
+                                   : muster::cli::describe_machine();
+    std::fputs(text.c_str(), stdout);
+  });
 }
 
 }  // namespace
@@ -72,6 +82,7 @@ int main(int argc, char** argv) {
   int status = 0;
   add_run_command(app, launch_options, status);
   muster::bench::add_bench_command(app, [&status](int result) { status = result; });
+  muster::simulator::add_sim_command(app, [&status](int result) { status = result; });
   add_info_command(app);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,110 @@
+#include "tools/measure/switches.hpp"
+
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "engine/progress/engine.hpp"
+#include "tools/measure/pinned.hpp"
+#include "tools/measure/stopwatch.hpp"
+
+namespace muster::measure {
+namespace {
+
+/// What the processes of a measurement share.
+struct meeting {
+  std::atomic<int> there;
+  std::atomic<int> over;
+};
+
+/// Processes that share one processor with this one and do nothing but give it up.
+class yielding_processes {
+public:
+  yielding_processes(meeting& at, int count) : meeting_(at) {
+    at.there = 0;
+    at.over = 0;
+    for (int i = 0; i < count; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) yield_until_over(at);
+      if (child > 0) children_.push_back(child);
+    }
+    while (at.there.load() < static_cast<int>(children_.size())) ::sched_yield();
+  }
+  ~yielding_processes() {
+    meeting_.over = 1;
+    for (const pid_t child : children_) ::waitpid(child, nullptr, 0);
+  }
+  yielding_processes(const yielding_processes&) = delete;
+  yielding_processes& operator=(const yielding_processes&) = delete;
+
+  std::size_t count() const noexcept { return children_.size(); }
+
+private:
+  [[noreturn]] static void yield_until_over(meeting& at) {
+    at.there.fetch_add(1);
+    while (at.over.load() == 0) ::sched_yield();
+    ::_exit(0);
+  }
+
+  meeting& meeting_;
+  std::vector<pid_t> children_;
+};
+
+/// One switch from a process to the next, where `others` and this one share a processor.
+double switch_ns(int cpu, int others) {
+  void* const memory =
+      ::mmap(nullptr, sizeof(meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  double result = 0;
+  {
+    const pinned here(cpu);
+    const yielding_processes those(*new (memory) meeting{}, others);
+    const double round = median_ns(21, 50, [] { ::sched_yield(); });
+    result = round / static_cast<double>(those.count() + 1);
+  }
+  ::munmap(memory, sizeof(meeting));
+  return result;
+}
+
+/// From ringing a sleeper's doorbell until it answers, there and back, halved.
+double wake_ns(int ringer, int sleeper) {
+  const doorbell there;
+  const doorbell back;
+  constexpr int rounds = 200;
+  const std::jthread other([&] {
+    const pinned here(sleeper);
+    for (int i = 0; i < rounds; ++i) {
+      there.sleep(std::nullopt);
+      there.drain();
+      back.ring();
+    }
+  });
+  const pinned here(ringer);
+  std::vector<double> each;
+  for (int i = 0; i < rounds; ++i) {
+    const stopwatch watch;
+    there.ring();
+    back.sleep(std::nullopt);
+    each.push_back(watch.ns() / 2);
+    back.drain();
+  }
+  return median(each);
+}
+
+}  // namespace
+
+void switches(sim::model& result, std::span<const int> cpus) {
+  result.core.switch_ns = switch_ns(cpus.front(), 1);
+  result.core.crowded_switch_ns = switch_ns(cpus.front(), 7);
+  result.core.wake_ns = wake_ns(cpus.front(), cpus.back());
+  const doorbell bell;
+  result.core.system_call_ns = median_ns(21, 100, [&] { bell.ring(); });
+}
+
+}  // namespace muster::measure

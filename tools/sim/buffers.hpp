@@ -1,0 +1,50 @@
+// The buffers of all ranks for one collective, with contents or without.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/collective/arguments.hpp"
+#include "tools/bench/buffers.hpp"
+#include "tools/bench/pattern.hpp"
+#include "tools/sim/plan.hpp"
+
+namespace muster::simulator {
+
+/// Doubles, of the pattern that `muster bench` checks. Without payload they are addresses that no
+/// memory has.
+class call_buffers {
+public:
+  call_buffers(const point& at, std::size_t ranks, bool payload);
+
+  /// What the buffers of all ranks take with payload.
+  static std::size_t bytes(const point& at, std::size_t ranks);
+
+  arguments call_of(std::size_t rank) const;
+  /// Fills in what the rank sends in call `number`; poisons what it receives.
+  void prepare(std::size_t rank, std::size_t number);
+  /// Whether the rank received what it should have, and its own contribution is as it was.
+  bool is_right(std::size_t rank, std::size_t number);
+
+private:
+  bench::call_shape shape_of(std::size_t rank) const;
+  bench::checked_call checked(std::size_t rank, std::size_t number) const;
+  std::uintptr_t send_address(std::size_t rank) const;
+  std::uintptr_t receive_address(std::size_t rank) const;
+  std::span<double> send(std::size_t rank) const;
+  std::span<double> receive(std::size_t rank) const;
+  bool sums() const;
+  /// The result of call `number` of a reduction: computed once for all ranks.
+  std::span<const double> expected_sums(std::size_t number);
+
+  bench::operation what_;
+  std::size_t ranks_;
+  std::size_t words_;
+  std::vector<double> memory_;  // empty without payload
+  std::vector<double> sums_;
+  std::size_t sums_of_ = ~std::size_t{0};
+};
+
+}  // namespace muster::simulator

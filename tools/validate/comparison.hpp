@@ -1,0 +1,36 @@
+// What was measured at a point beside what the simulator says.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tools/bench/measurement.hpp"
+
+namespace muster::validate {
+
+struct comparison {
+  bench::point at;
+  double measured_us = 0;
+  double predicted_us = 0;
+  double trip_ns = 0;  ///< the machine's state in which it was measured
+
+  /// Predicted over measured.
+  double ratio() const { return predicted_us / measured_us; }
+  /// The same, or its inverse: how far off, at least 1.
+  double factor() const { return ratio() < 1 ? 1 / ratio() : ratio(); }
+};
+
+/// The median and the worst of the factors; both 1 when there are none.
+struct summary {
+  double median = 1;
+  double worst = 1;
+};
+summary summarize(std::span<const comparison> all);
+
+std::string table(std::span<const comparison> all);
+std::string to_json(std::span<const comparison> all, const std::string& model);
+/// Predicted against measured, a panel a number of ranks: an SVG.
+std::string draw(std::span<const comparison> all, const std::string& title);
+
+}  // namespace muster::validate

@@ -1,0 +1,81 @@
+#include "tools/validate/predict.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <vector>
+
+#include "algos/catalog.hpp"
+#include "engine/collective/collectives.hpp"
+#include "tools/bench/buffers.hpp"
+#include "tools/bench/collective_of.hpp"
+#include "tools/measure/stopwatch.hpp"
+#include "transports/sim/simulation.hpp"
+
+namespace muster::validate {
+namespace {
+
+constexpr std::size_t word_bytes = bench::word_bytes;
+
+/// Addresses that nobody touches: payload is left out.
+std::byte* made_up(std::uintptr_t address) { return reinterpret_cast<std::byte*>(address); }
+
+arguments call_at(const bench::point& at) {
+  arguments call;
+  call.what = bench::collective_of(at.what);
+  if (call.what == collective::barrier) return call;
+  call.type = datatype::float64;
+  call.count = at.bytes / word_bytes;
+  const bool reduces = call.what == collective::reduce || call.what == collective::allreduce;
+  if (reduces) call.op = reduction::sum;
+  call.receive = made_up(std::uintptr_t{2} << 44);
+  if (call.what != collective::bcast) call.send = made_up(std::uintptr_t{1} << 44);
+  return call;
+}
+
+std::size_t buffers_in_turn(const bench::point& at) {
+  const auto shape = bench::shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
+  return bench::buffer_ring::slot_count((shape.send_words + shape.recv_words) * word_bytes,
+                                        at.ranks);
+}
+
+}  // namespace
+
+double predict_us(const sim::model& machine, const bench::point& at, double preparing_ns) {
+  sim::options how;
+  how.payload = false;
+  how.node_of.assign(at.ranks, 0);
+  how.buffers_in_turn = buffers_in_turn(at);
+  sim::simulation ranks(machine, algos::catalog(), std::move(how));
+  // Some ranks run far ahead of others: only many calls show how fast all get on.
+  const int warmups = 100;
+  const int calls = at.bytes * at.ranks <= 64 * 1024 ? 1000 : 60;
+  const arguments call = call_at(at);
+  const clock_time preparing{static_cast<std::int64_t>(preparing_ns)};
+  std::vector<double> means(at.ranks);
+  ranks.run([&](sim::rank& self) -> task<> {
+    for (int i = 0; i < warmups; ++i) co_await perform(self.team(), call);
+    co_await self.meet();
+    const clock_time start = self.now();
+    for (int i = 0; i < calls; ++i) {
+      co_await self.compute(preparing);
+      co_await perform(self.team(), call);
+    }
+    means[self.number()] = static_cast<double>((self.now() - start).count()) / calls / 1000;
+  });
+  for (std::size_t i = 0; i < at.ranks; ++i) {
+    if (const auto failure = ranks.rank_at(i).failure()) std::rethrow_exception(failure);
+  }
+  return *std::ranges::max_element(means);
+}
+
+double preparing_ns(const bench::point& at) {
+  bench::buffer_ring ring;
+  ring.arrange(bench::shape_of(at.what, at.bytes / word_bytes, 0, at.ranks), at.ranks);
+  return measure::median_ns(9, 200, [&ring] {
+    const bench::slot next = ring.next();
+    asm volatile("" : : "r"(next.send.data()) : "memory");
+  });
+}
+
+}  // namespace muster::validate

@@ -1,0 +1,110 @@
+#include "tools/validate/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "tools/bench/machine.hpp"
+#include "tools/bench/progress.hpp"
+#include "tools/bench/sampler.hpp"
+#include "tools/measure/measure.hpp"
+#include "tools/validate/comparison.hpp"
+#include "tools/validate/predict.hpp"
+
+namespace muster::validate {
+namespace {
+
+std::vector<bench::point> points_of(const options& wanted, std::size_t ranks) {
+  std::vector<bench::point> points;
+  for (const bench::operation what : wanted.operations) {
+    if (!bench::has_sizes(what)) {
+      points.push_back({what, ranks, 0});
+      continue;
+    }
+    for (const std::size_t bytes : wanted.sizes) points.push_back({what, ranks, bytes});
+  }
+  return points;
+}
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  if (file.empty()) return;
+  if (!(std::ofstream(file) << text)) {
+    throw std::runtime_error("cannot write " + file.string());
+  }
+}
+
+class validation {
+public:
+  explicit validation(const options& wanted)
+      : wanted_(wanted),
+        model_(measure::this_machine()),
+        cpus_(shm::probe_cpus()),
+        places_(bench::find_programs()),
+        sampler_({}, cpus_),
+        meter_(wanted.ranks.size() * points_of(wanted, 1).size(), wanted.quiet) {}
+
+  int run() {
+    for (const std::size_t ranks : wanted_.ranks) compare_ranks(ranks);
+    meter_.clear();
+    fmt::print("{}", table(found_));
+    write(wanted_.json, to_json(found_, sim::to_json(model_)));
+    write(wanted_.plot, draw(found_, "Predicted and measured: " + bench::machine_name()));
+    return whole_ ? 0 : 1;
+  }
+
+private:
+  void compare_ranks(std::size_t ranks) {
+    bench::contest jobs({bench::library::muster}, ranks, bench::usable_cpus(), places_, interrupts_,
+                        [this](const std::string& text) { meter_.note(text); });
+    meter_.begin(fmt::format("{} ranks", ranks));
+    for (const bench::point& at : points_of(wanted_, ranks)) {
+      interrupts_.check();
+      meter_.show(fmt::format("{} {}", bench::name_of(at.what), at.bytes));
+      compare_point(jobs, at);
+      meter_.advance();
+    }
+  }
+
+  void compare_point(bench::contest& jobs, const bench::point& at) {
+    const double preparing = preparing_ns(at);
+    const auto measured = sampler_.measure(jobs, at, {}, [](const std::string&) {}).front();
+    if (!measured.has_figures()) {
+      whole_ = false;
+      return;
+    }
+    // What lies between two cores is not the same from one minute to the next where virtual
+    // processors are moved about.
+    measure::refresh(model_);
+    if (measured.trip_ns) model_.memory.flag_ns = *measured.trip_ns;
+    found_.push_back(
+        {at, measured.median_us, predict_us(model_, at, preparing), measured.trip_ns.value_or(0)});
+  }
+
+  const options& wanted_;
+  sim::model model_;
+  std::optional<shm::cpu_pair> cpus_;
+  bench::program_places places_;
+  bench::interrupt_watch interrupts_;
+  bench::sampler sampler_;
+  bench::progress_meter meter_;
+  std::vector<comparison> found_;
+  bool whole_ = true;
+};
+
+}  // namespace
+
+int run(const options& wanted) {
+  try {
+    return validation(wanted).run();
+  } catch (const bench::interrupted&) {
+    fmt::print(stderr, "muster sim: interrupted\n");
+    return 130;
+  } catch (const std::exception& why) {
+    fmt::print(stderr, "muster sim: {}\n", why.what());
+    return 1;
+  }
+}
+
+}  // namespace muster::validate
