@@ -82,7 +82,7 @@ void context::publish(std::span<const std::byte> bytes) noexcept {
 
 std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) {
   wire::virtual_time* const time = fabric().time();
-  if (time != nullptr && !time->carries_payload()) return bytes;
+  if (bytes.empty() || (time != nullptr && !time->carries_payload())) return bytes;
   aside_.resize(bytes.size());
   move_bytes(aside_, bytes.data());
   return aside_;

@@ -14,29 +14,6 @@
 namespace muster::testing {
 namespace {
 
-arguments without_buffers(const spec& call) {
-  arguments result;
-  result.what = call.what;
-  result.type = call.type;
-  result.op = call.op;
-  result.root = call.root;
-  result.count = call.count;
-  return result;
-}
-
-/// The calls of a row that it says it can run, many sizes and both forms.
-std::vector<spec> calls_for(const algorithm& row, const team& of) {
-  std::vector<spec> all;
-  for (const std::size_t count : {0, 1, 3, 48, 500, 8192, 40000}) {
-    append_every_collective(all, of.size(), count, datatype::byte, datatype::float32, sum);
-  }
-  std::erase_if(all, [&](const spec& call) {
-    return call.what != row.what || !row.suits(of.shape(), of.machine(), without_buffers(call));
-  });
-  give_seeds(all, derive(run_seed(), static_cast<std::size_t>(row.what)));
-  return all;
-}
-
 void run_row(const algorithm& row, team& of, findings& found) {
   const std::vector<spec> calls = calls_for(row, of);
   if (calls.empty()) return;

@@ -48,8 +48,8 @@ public:
   checked_call& operator=(const checked_call&) = delete;
 
   task<> perform() { return muster::perform(team_, arguments_); }
-  /// What is wrong, or nothing.
-  std::string verdict();
+  /// What is wrong, or nothing. Of a call that did not complete only the guards are looked at.
+  std::string verdict(bool completed = true);
   std::span<const std::byte> received() noexcept { return receive_.inside(); }
 
 private:

@@ -10,41 +10,13 @@
 namespace muster::testing {
 namespace {
 
-std::vector<spec> random_calls(std::uint64_t seed, const world_case& world, std::size_t how_many,
-                               std::size_t largest_count) {
-  std::vector<spec> calls;
-  for (std::size_t i = 0; i < how_many; ++i) {
-    calls.push_back(random_call(derive(seed, i), world.ranks, largest_count));
-  }
-  return calls;
-}
-
-world_case random_world(random_stream& random, std::size_t largest) {
-  world_case world;
-  world.ranks = 1 + random.below(largest);
-  world.nodes = layouts[random.below(std::size(layouts))];
-  world.data = movements[random.below(std::size(movements))];
-  return world;
-}
-
-conduct random_conduct(random_stream& random) {
-  conduct how;
-  // Beyond the number of lanes, too.
-  how.in_flight = 1 + random.below(random.one_in(3) ? 2 * wire::lanes : 10);
-  how.unpunctual = !random.one_in(4);
-  how.together = random.one_in(4);
-  how.buffers = static_cast<memory>(random.below(3));
-  how.seed = random.next();
-  return how;
-}
-
 void check_random_worlds(std::size_t how_many, std::size_t calls, std::size_t largest_count) {
   for (std::size_t i = 0; i < how_many; ++i) {
     random_stream random(derive(run_seed(), i));
     const world_case world = random_world(random, sanitized ? 5 : 9);
     const conduct how = random_conduct(random);
     const std::string wrong =
-        run_world(world, random_calls(random.next(), world, calls, largest_count), how);
+        run_world(world, random_calls(random.next(), world.ranks, calls, largest_count), how);
     CHECK_MESSAGE(wrong.empty(), "world ", i, ", ", how.in_flight, " in flight, ", wrong);
   }
 }

@@ -38,18 +38,12 @@ std::vector<spec> very_long_calls(std::size_t ranks, std::uint64_t seed) {
   return calls;
 }
 
-std::vector<spec> random_calls(std::size_t ranks, std::uint64_t seed) {
-  std::vector<spec> calls;
-  for (std::size_t i = 0; i < 300; ++i) calls.push_back(random_call(derive(seed, i), ranks, 3000));
-  return calls;
-}
-
 void run_all(team& of, std::uint64_t seed, findings& found) {
   make_calls(of, sweep_calls(of.size(), seed), {}, found);
   conduct how{.in_flight = 20, .unpunctual = true, .seed = seed};
-  make_calls(of, random_calls(of.size(), seed), how, found);
+  make_calls(of, random_calls(seed, of.size(), 300, 3000), how, found);
   how.buffers = memory::mixed;
-  make_calls(of, random_calls(of.size(), seed + 1), how, found);
+  make_calls(of, random_calls(seed + 1, of.size(), 300, 3000), how, found);
   if (of.size() <= 4) make_calls(of, very_long_calls(of.size(), seed), {}, found);
 }
 

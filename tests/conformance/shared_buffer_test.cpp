@@ -9,22 +9,15 @@
 namespace muster::testing {
 namespace {
 
-std::vector<spec> calls_for(std::size_t ranks) {
-  std::vector<spec> calls;
-  for (const std::size_t count : {0, 1, 64, 4095, 65536}) {
-    append_every_collective(calls, ranks, count, datatype::byte, datatype::uint16, max);
-  }
-  give_seeds(calls, run_seed());
-  return calls;
-}
-
 void check_all(memory buffers) {
+  constexpr std::size_t counts[] = {0, 1, 64, 4095, 65536};
   constexpr std::size_t all[] = {1, 2, 4, 7};
   constexpr std::size_t few[] = {1, 4};
   const auto ranks = sanitized ? std::span<const std::size_t>(few) : all;
   constexpr layout nodes[] = {layout::one_node, layout::uneven};
   for (const world_case& world : worlds(ranks, nodes)) {
-    const std::string wrong = run_world(world, calls_for(world.ranks), {.buffers = buffers});
+    const auto calls = all_calls(world.ranks, counts, datatype::uint16, max);
+    const std::string wrong = run_world(world, calls, {.buffers = buffers});
     CHECK_MESSAGE(wrong.empty(), wrong);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <set>
 #include <thread>
@@ -91,6 +92,14 @@ std::vector<world_case> worlds(std::span<const std::size_t> ranks, std::span<con
   return result;
 }
 
+world_case random_world(random_stream& random, std::size_t largest) {
+  world_case world;
+  world.ranks = 1 + random.below(largest);
+  world.nodes = layouts[random.below(std::size(layouts))];
+  world.data = movements[random.below(std::size(movements))];
+  return world;
+}
+
 namespace {
 
 std::vector<std::size_t> roots(std::size_t ranks, std::size_t count) {
@@ -116,6 +125,42 @@ void append_every_collective(std::vector<spec>& calls, std::size_t ranks, std::s
   }
 }
 
+std::vector<spec> all_calls(std::size_t ranks, std::span<const std::size_t> counts,
+                            datatype reduced, reduction op) {
+  std::vector<spec> calls;
+  for (const std::size_t count : counts) {
+    append_every_collective(calls, ranks, count, datatype::byte, reduced, op);
+  }
+  give_seeds(calls, run_seed());
+  return calls;
+}
+
+namespace {
+
+arguments without_buffers(const spec& call) {
+  arguments result;
+  result.what = call.what;
+  result.type = call.type;
+  result.op = call.op;
+  result.root = call.root;
+  result.count = call.count;
+  return result;
+}
+
+}  // namespace
+
+std::vector<spec> calls_for(const algorithm& row, const team& of) {
+  std::vector<spec> all;
+  for (const std::size_t count : {0, 1, 3, 48, 500, 8192, 40000}) {
+    append_every_collective(all, of.size(), count, datatype::byte, datatype::float32, sum);
+  }
+  std::erase_if(all, [&](const spec& call) {
+    return call.what != row.what || !row.suits(of.shape(), of.machine(), without_buffers(call));
+  });
+  give_seeds(all, derive(run_seed(), static_cast<std::size_t>(row.what)));
+  return all;
+}
+
 spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_count) {
   random_stream random(seed);
   spec call;
@@ -135,92 +180,169 @@ spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_coun
   return call;
 }
 
+std::vector<spec> random_calls(std::uint64_t seed, std::size_t ranks, std::size_t how_many,
+                               std::size_t largest_count) {
+  std::vector<spec> calls;
+  for (std::size_t i = 0; i < how_many; ++i) {
+    calls.push_back(random_call(derive(seed, i), ranks, largest_count));
+  }
+  return calls;
+}
+
 void give_seeds(std::vector<spec>& calls, std::uint64_t seed) {
   for (std::size_t i = 0; i < calls.size(); ++i) calls[i].seed = derive(seed, i);
 }
 
+conduct random_conduct(random_stream& random) {
+  conduct how;
+  how.in_flight = 1 + random.below(random.one_in(3) ? 2 * wire::lanes : 10);
+  how.unpunctual = !random.one_in(4);
+  how.together = random.one_in(4);
+  how.buffers = static_cast<memory>(random.below(3));
+  how.seed = random.next();
+  return how;
+}
+
 namespace {
 
-void come_late(random_stream& random) {
+/// By as much as the system's clock and scheduler make of it.
+task<> come_late(random_stream& random) {
   switch (random.below(8)) {
     case 0:
-      return std::this_thread::sleep_for(std::chrono::microseconds(random.below(300)));
+      std::this_thread::sleep_for(std::chrono::microseconds(random.below(300)));
+      break;
     case 1:
     case 2:
-      return std::this_thread::yield();
+      std::this_thread::yield();
+      break;
     default:
-      return;
+      break;
   }
+  co_return;
 }
+
+/// What calls are made with, on one rank.
+struct surroundings {
+  team& of;
+  const conduct& how;
+  findings& found;
+  const lateness& pause;
+  random_stream random;
+
+  task<> maybe_pause() {
+    if (how.unpunctual) co_await pause(random);
+  }
+};
 
 /// Some calls that are in flight together.
 class batch {
 public:
-  batch(team& of, std::span<const spec> calls, const conduct& how, random_stream& random)
-      : team_(of), calls_(calls), how_(how), random_(random) {
+  batch(surroundings& with, std::span<const spec> calls)
+      : with_(with), calls_(calls), completed_(calls.size()) {
     for (const spec& each : calls) {
       // One in four buffers is not aligned to anything.
-      const std::size_t shift = random.one_in(4) ? 1 + random.below(15) : 0;
-      checked_.push_back(std::make_unique<checked_call>(of, each, how.buffers, shift));
+      const std::size_t shift = with.random.one_in(4) ? 1 + with.random.below(15) : 0;
+      checked_.push_back(std::make_unique<checked_call>(with.of, each, with.how.buffers, shift));
     }
   }
 
-  void run() {
-    if (how_.together) {
-      run_together();
+  /// Returns when none is in flight any more.
+  task<> run() {
+    if (with_.how.together) {
+      co_await run_together();
+    } else if (checked_.size() == 1) {
+      co_await with_.maybe_pause();
+      co_await perform(0);
     } else {
-      run_apart();
+      co_await run_apart();
     }
   }
 
-  void check(findings& found) {
+  void check() {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
-      const std::string wrong = checked_[i]->verdict();
+      const std::string wrong = checked_[i]->verdict(completed_[i]);
       if (wrong.empty()) continue;
-      found.add("rank " + std::to_string(team_.rank()) + " of " + std::to_string(team_.size()) +
-                ", " + describe(calls_[i]) + ": " + wrong);
+      with_.found.add("rank " + std::to_string(with_.of.rank()) + " of " +
+                      std::to_string(with_.of.size()) + ", " + describe(calls_[i]) + ": " + wrong);
     }
   }
 
 private:
-  void run_together() {
-    std::vector<task<>> all;
-    for (auto& each : checked_) all.push_back(each->perform());
-    start(team_.engine(), when_all(std::move(all))).wait();
+  task<> perform(std::size_t i) {
+    if (with_.how.limit) {
+      co_await with_timeout(*with_.how.limit, checked_[i]->perform());
+    } else {
+      co_await checked_[i]->perform();
+    }
+    completed_[i] = true;
   }
 
-  void run_apart() {
+  task<> run_together() {
+    std::vector<task<>> all;
+    for (std::size_t i = 0; i < checked_.size(); ++i) all.push_back(perform(i));
+    co_await when_all(std::move(all));
+  }
+
+  task<> run_apart() {
     std::vector<future<>> running;
-    for (auto& each : checked_) {
-      if (how_.unpunctual) come_late(random_);
-      running.push_back(start(each->perform()));
+    std::exception_ptr failure;
+    try {
+      for (std::size_t i = 0; i < checked_.size(); ++i) {
+        co_await with_.maybe_pause();
+        running.push_back(start(with_.of.engine(), perform(i)));
+      }
+    } catch (...) {
+      failure = std::current_exception();
     }
     while (!running.empty()) {
-      const std::size_t next = how_.unpunctual ? random_.below(running.size()) : 0;
-      if (how_.unpunctual) come_late(random_);
-      running[next].wait();
-      running.erase(running.begin() + static_cast<std::ptrdiff_t>(next));
+      try {
+        co_await end_one(running);
+      } catch (...) {
+        if (!failure) failure = std::current_exception();
+      }
     }
+    if (failure) std::rethrow_exception(failure);
   }
 
-  team& team_;
+  /// Waits for one of them and takes it out, in any case.
+  task<> end_one(std::vector<future<>>& running) {
+    const bool in_order = !with_.how.unpunctual;
+    const std::size_t next = in_order ? 0 : with_.random.below(running.size());
+    future<> one = std::move(running[next]);
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(next));
+    co_await with_.maybe_pause();
+    co_await one;
+  }
+
+  surroundings& with_;
   std::span<const spec> calls_;
-  const conduct& how_;
-  random_stream& random_;
   std::vector<std::unique_ptr<checked_call>> checked_;
+  std::vector<bool> completed_;
 };
 
 }  // namespace
 
-void make_calls(team& of, std::span<const spec> calls, const conduct& how, findings& found) {
-  random_stream random(derive(how.seed, of.rank()));
+task<> make_calls(team& of, std::span<const spec> calls, const conduct& how, findings& found,
+                  const lateness& pause) {
+  surroundings with{of, how, found, pause, random_stream(derive(how.seed, of.rank()))};
   while (!calls.empty()) {
     const std::size_t now = std::min(how.in_flight, calls.size());
-    batch next(of, calls.first(now), how, random);
-    next.run();
-    next.check(found);
+    batch next(with, calls.first(now));
+    std::exception_ptr failure;
+    try {
+      co_await next.run();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    next.check();
+    if (failure) std::rethrow_exception(failure);
     calls = calls.subspan(now);
   }
+}
+
+void make_calls(team& of, std::span<const spec> calls, const conduct& how, findings& found) {
+  const lateness pause = come_late;
+  start(of.engine(), make_calls(of, calls, how, found, pause)).wait();
 }
 
 std::string run_world(const world_case& world, std::span<const spec> calls, const conduct& how) {

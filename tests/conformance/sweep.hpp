@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "tests/conformance/checked_call.hpp"
 #include "tests/conformance/contents.hpp"
 #include "tests/harness/findings.hpp"
+#include "tests/harness/random.hpp"
 
 namespace muster::testing {
 
@@ -44,6 +47,8 @@ std::span<const std::size_t> rank_counts();
 std::vector<world_case> worlds(std::span<const std::size_t> ranks,
                                std::span<const layout> nodes = layouts,
                                std::span<const movement> data = movements);
+/// One of 1 … `largest` ranks.
+world_case random_world(random_stream& random, std::size_t largest);
 
 // ---- what they call
 
@@ -51,8 +56,15 @@ std::vector<world_case> worlds(std::span<const std::size_t> ranks,
 /// ones, the first, the last and one between.
 void append_every_collective(std::vector<spec>& calls, std::size_t ranks, std::size_t count,
                              datatype moved, datatype reduced, reduction op);
+/// The same with each of the counts, bytes where they are only moved; seeds from the run's.
+std::vector<spec> all_calls(std::size_t ranks, std::span<const std::size_t> counts,
+                            datatype reduced, reduction op);
+/// The calls of a row that it says it can run, of many sizes; seeds from the run's.
+std::vector<spec> calls_for(const algorithm& row, const team& of);
 /// One of them at random.
 spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_count);
+std::vector<spec> random_calls(std::uint64_t seed, std::size_t ranks, std::size_t how_many,
+                               std::size_t largest_count);
 /// Gives each call contents of its own.
 void give_seeds(std::vector<spec>& calls, std::uint64_t seed);
 
@@ -67,9 +79,21 @@ struct conduct {
   bool together = false;
   memory buffers = memory::own;
   std::uint64_t seed = 0;
+  /// Each operation's deadline after it began.
+  std::optional<clock_time> limit = {};
 };
 
-/// One rank's part of all calls, checked.
+/// One at random; operations in flight beyond the number of lanes, too.
+conduct random_conduct(random_stream& random);
+
+/// How a rank comes late: awaited where an unpunctual one may.
+using lateness = std::function<task<>(random_stream&)>;
+
+/// One rank's part of all calls, checked as far as they complete. Where some fail, throws what the
+/// first of them failed with, when all have ended. Its arguments outlive it.
+task<> make_calls(team& of, std::span<const spec> calls, const conduct& how, findings& found,
+                  const lateness& pause);
+/// The same for a thread or process, which it blocks.
 void make_calls(team& of, std::span<const spec> calls, const conduct& how, findings& found);
 
 /// All ranks of a world of threads make the calls. What went wrong, or nothing.

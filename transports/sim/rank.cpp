@@ -117,11 +117,25 @@ void rank::set_levels(const arguments& call) noexcept {
 
 clock_time rank::now() const noexcept { return to_clock(local()); }
 
+// One event for the earliest deadline, though every wait that is begun anew tells its own again.
 void rank::expect(clock_time deadline) noexcept {
-  // A wait is begun anew each time it is looked at.
-  if (deadline == expected_ && from(deadline) > in_.now()) return;
-  expected_ = deadline;
-  in_.schedule(std::max(in_.now(), from(deadline)), event::kind::deadline, *this);
+  const picoseconds when = std::max(in_.now(), from(deadline));
+  if (when >= next_deadline_) return;
+  next_deadline_ = when;
+  in_.schedule(when, event::kind::deadline, *this);
+}
+
+void rank::meet_deadline() noexcept {
+  if (in_.now() != next_deadline_) return;  // an earlier one came in between, and then another
+  to_check_ = true;
+  wake();
+}
+
+void rank::check_reasons_to_end(bool& moved) {
+  moved = engine_.resume_interrupted(true) || moved;
+  if (next_deadline_ > in_.now()) return;
+  next_deadline_ = never;
+  if (const auto left = engine_.sleep_limit()) expect(engine_.now() + *left);
 }
 
 rank::pause rank::rest(clock_time time) noexcept { return {*this, local() + from(time)}; }
@@ -381,7 +395,7 @@ void rank::look() noexcept {
   lines_ = 0;
   bool moved = !begun_;
   if (!begun_) begin_program();
-  if (std::exchange(to_check_, false)) moved = engine_.resume_interrupted(true) || moved;
+  if (std::exchange(to_check_, false)) check_reasons_to_end(moved);
   while (!working_ && engine_.poll()) moved = true;
   if (moved) {
     in_.moved();

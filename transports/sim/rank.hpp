@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -126,6 +127,9 @@ private:
   bool is_asleep() const noexcept;
   /// Looks at all that it waits for; its core is its own now.
   void look() noexcept;
+  /// Some wait's deadline has come.
+  void meet_deadline() noexcept;
+  void check_reasons_to_end(bool& moved);
   void finish_work() noexcept;
   /// The time has come at which it is to run, or to look again.
   void run() noexcept;
@@ -134,6 +138,8 @@ private:
   void die() noexcept;
   /// Ends what it still runs.
   void stop() noexcept;
+
+  static constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
 
   simulation& in_;
   std::size_t number_;
@@ -151,11 +157,11 @@ private:
   std::coroutine_handle<> working_;                    // resumed when its core is done
   std::vector<std::coroutine_handle<>> also_working_;  // after that, the last first
   picoseconds idle_since_ = 0;
-  picoseconds awake_for_ = 0;     // then, if it finds nothing, it sleeps
-  picoseconds last_visible_ = 0;  // its flags become visible in order
-  std::size_t unheard_ = 0;       // flags and messages on their way
-  clock_time expected_{-1};       // the last deadline that something was scheduled for
-  std::size_t operations_ = 0;    // in progress
+  picoseconds awake_for_ = 0;          // then, if it finds nothing, it sleeps
+  picoseconds last_visible_ = 0;       // its flags become visible in order
+  std::size_t unheard_ = 0;            // flags and messages on their way
+  picoseconds next_deadline_ = never;  // of some wait, and scheduled
+  std::size_t operations_ = 0;         // in progress
   // Of the last operation begun.
   level buffers_ = level::core;    // the program's
   level stages_ = level::core;     // those of this rank

@@ -172,8 +172,7 @@ void simulation::happen(const event& one) {
       return recycle(on);
     }
     case event::kind::deadline:
-      whose.to_check_ = true;
-      return whose.wake();
+      return whose.meet_deadline();
     case event::kind::die:
       if (whose.is_over() || whose.is_dead()) return;
       --running_;

@@ -1,0 +1,199 @@
+// The same sweeps under virtual time, where chance has a seed; and ranks, cores, networks and
+// mishaps that this machine does not have.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+
+#include "algos/catalog.hpp"
+#include "tests/conformance/simulated.hpp"
+#include "tests/harness/build.hpp"
+#include "tests/harness/random.hpp"
+#include "tests/harness/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+void check_all(std::span<const world_case> each, std::span<const std::size_t> counts) {
+  for (const world_case& world : each) {
+    const std::string wrong =
+        run_simulated(world, all_calls(world.ranks, counts, datatype::int32, sum), {});
+    CHECK_MESSAGE(wrong.empty(), wrong);
+  }
+}
+
+std::span<const std::size_t> few_rank_counts() {
+  static constexpr std::size_t plain[] = {2, 3, 5, 8};
+  static constexpr std::size_t sanitizers[] = {3};
+  if (sanitized) return sanitizers;
+  return plain;
+}
+
+TEST_CASE("short messages") {
+  constexpr std::size_t counts[] = {0, 1, 7, 8, 64};
+  constexpr movement any[] = {movement::staged};
+  check_all(worlds(rank_counts(), layouts, any), counts);
+}
+
+TEST_CASE("middling messages") {
+  constexpr std::size_t counts[] = {4095};
+  check_all(worlds(rank_counts()), counts);
+}
+
+TEST_CASE("long messages") {
+  constexpr std::size_t counts[] = {65536};
+  check_all(worlds(few_rank_counts()), counts);
+}
+
+TEST_CASE("very long messages") {
+  constexpr std::size_t counts[] = {(std::size_t{1} << 20) + 3};
+  constexpr std::size_t ranks[] = {3, 4};
+  constexpr layout nodes[] = {layout::one_node, layout::uneven};
+  check_all(worlds(std::span(ranks).first(sanitized ? 1 : 2), nodes), counts);
+}
+
+TEST_CASE("shared buffers") {
+  constexpr std::size_t counts[] = {0, 1, 64, 4095, 65536};
+  constexpr std::size_t ranks[] = {1, 2, 4, 7};
+  constexpr layout nodes[] = {layout::one_node, layout::uneven};
+  for (const world_case& world : worlds(std::span(ranks).first(sanitized ? 2 : 4), nodes)) {
+    for (const memory buffers : {memory::shared, memory::mixed}) {
+      const auto calls = all_calls(world.ranks, counts, datatype::uint16, max);
+      const std::string wrong = run_simulated(world, calls, {.buffers = buffers});
+      CHECK_MESSAGE(wrong.empty(), wrong);
+    }
+  }
+}
+
+// ---- every algorithm, chosen by hand
+
+std::string run_row(const algorithm& row, const world_case& world) {
+  const watchdog alive(std::string(row.id) + ", " + describe(world));
+  const simulated in = simulate(world);
+  const conduct how{.in_flight = 3, .unpunctual = true, .seed = run_seed()};
+  findings found;
+  sim::simulation all(in.model, algos::catalog(), in.options);
+  const std::vector<spec> calls = calls_for(row, all.rank_at(0).team());
+  all.run([&](sim::rank& me) -> task<> {
+    const lateness pause = rests(me, 50us);
+    me.team().choose(row.what, row.id);
+    co_await make_calls(me.team(), calls, how, found, pause);
+  });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.rank_at(i).failure()) found.add(text_of(all.rank_at(i).failure()));
+  }
+  return found.take();
+}
+
+TEST_CASE("every algorithm wherever it suits") {
+  constexpr std::size_t ranks[] = {1, 2, 3, 5, 8, 9};
+  constexpr std::size_t fewer[] = {1, 2, 3, 5};
+  const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
+  for (const world_case& world : worlds(counts)) {
+    for (const algorithm& row : algos::catalog()) {
+      const std::string wrong = run_row(row, world);
+      CHECK_MESSAGE(wrong.empty(), name(row.what), " ", row.id, ", ", describe(world), "; ",
+                    how_to_replay(), "\n", wrong);
+    }
+  }
+}
+
+// ---- in flight, late, disturbed
+
+void check_random_worlds(std::size_t how_many, std::size_t calls, std::size_t largest_count) {
+  for (std::size_t i = 0; i < how_many; ++i) {
+    random_stream random(derive(run_seed(), i));
+    const world_case world = random_world(random, sanitized ? 5 : 9);
+    const conduct how = random_conduct(random);
+    simulated in = simulate(world);
+    in.options.seed = random.next();
+    in.options.shuffle = random.one_in(2);
+    in.model.jitter = random.one_in(2) ? 0.5 : 0;
+    const auto all = random_calls(random.next(), world.ranks, calls, largest_count);
+    const std::string wrong = run_simulated(in, all, how);
+    CHECK_MESSAGE(wrong.empty(), "world ", i, ", ", describe(world), ", ", how.in_flight,
+                  " in flight, ", wrong);
+  }
+}
+
+TEST_CASE("many short operations in flight") {
+  check_random_worlds(rounds(150, 15), rounds(150, 80), 40);
+}
+
+TEST_CASE("operations of all lengths in flight") {
+  check_random_worlds(rounds(100, 15), rounds(40, 25), 5000);
+}
+
+TEST_CASE("long operations in flight") { check_random_worlds(rounds(20, 3), 12, 60000); }
+
+// ---- what this machine does not have
+
+void check_case(const simulated& in, std::span<const spec> calls, std::string_view what) {
+  const conduct how{.in_flight = 6, .unpunctual = true, .seed = run_seed()};
+  const std::string wrong = run_simulated(in, calls, how);
+  CHECK_MESSAGE(wrong.empty(), what, "; ", wrong);
+}
+
+TEST_CASE("many ranks") {
+  struct many {
+    std::size_t ranks;
+    layout nodes;
+    std::size_t largest;
+  };
+  constexpr many plain[] = {{64, layout::even, 3000},
+                            {64, layout::scattered, 300},
+                            {64, layout::node_each, 300},
+                            {200, layout::uneven, 60},
+                            {200, layout::one_node, 60}};
+  for (const many& each : std::span(plain).first(sanitized ? 1 : std::size(plain))) {
+    const simulated in = simulate({each.ranks, each.nodes, movement::staged});
+    check_case(in, random_calls(run_seed(), each.ranks, rounds(20, 6), each.largest), "many ranks");
+  }
+}
+
+TEST_CASE("ranks that share cores") {
+  for (const std::size_t cores : {1, 2, 3}) {
+    for (const layout nodes : layouts) {
+      simulated in = simulate({9, nodes, movement::staged});
+      in.model.cluster.cores_a_node = cores;
+      check_case(in, random_calls(run_seed(), 9, rounds(40, 15), 3000), "shared cores");
+    }
+  }
+}
+
+TEST_CASE("messages and flags that are late, and messages that come twice") {
+  for (std::uint64_t round = 0; round < rounds(6, 2); ++round) {
+    for (const layout nodes : layouts) {
+      simulated in = simulate({8, nodes, movement::staged});
+      in.options.seed = derive(run_seed(), round);
+      in.options.shuffle = true;
+      in.model.jitter = 1;
+      in.options.faults.delayed = 0.2;
+      in.options.faults.longest_delay_ns = 50'000;
+      in.options.faults.repeated = 0.2;
+      check_case(in, random_calls(in.options.seed, 8, rounds(40, 15), 20000), "disturbed");
+    }
+  }
+}
+
+TEST_CASE("two rails, with messages divided over both, and who moves the data") {
+  using mover = sim::model::mover;
+  for (const mover by : {mover::core, mover::nic, mover::both}) {
+    simulated in = simulate({9, layout::uneven, movement::staged});
+    in.model.network.rails = 2;
+    in.model.network.stripe_from_bytes = 4096;
+    in.model.network.moved_by = by;
+    in.model.network.core_push_to_bytes = 512;
+    in.model.network.copy_to_bytes = 256;
+    in.model.network.queue_pairs_cached = 4;
+    in.model.network.queue_pair_miss_ns = 700;
+    in.options.faults.repeated = 0.1;
+    check_case(in, random_calls(run_seed(), 9, rounds(60, 20), 20000), "rails");
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing

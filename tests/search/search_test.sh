@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The search, for a moment and always from the same seed; and that it says so when it is misused.
+set -u
+search=$1
+passed=0 failed=0
+
+# check WHAT STATUS COMMAND...
+check() {
+  local what=$1 expected=$2 status=0
+  shift 2
+  "$@" || status=$?
+  if ((status == expected)); then
+    ((++passed))
+  else
+    ((++failed))
+    echo "FAILED with status $status, expected $expected: $what"
+  fi
+}
+
+check "twenty seconds of random cases" 0 "$search" --for 20s --seed 1
+check "one case" 0 "$search" --replay 12345
+for wrong in 20x m 1h2 ''; do
+  check "a wrong time" 105 "$search" --for "$wrong"
+done
+
+echo "cases: $passed passed, $failed failed"
+((failed == 0))

@@ -1,0 +1,249 @@
+// What goes wrong under virtual time: who waits for ever is named, and whoever dies, leaves, is
+// late or calls something else is named to the others.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "algos/catalog.hpp"
+#include "engine/collective/collectives.hpp"
+#include "engine/progress/future.hpp"
+#include "engine/progress/within.hpp"
+#include "tests/harness/failure.hpp"
+#include "tests/harness/watchdog.hpp"
+#include "tests/transports/sim/run.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::vector<std::vector<std::size_t>>& all_shapes() {
+  static const std::vector<std::vector<std::size_t>> shapes = {{0, 0, 0}, {0, 0, 1}, {0, 1, 2}};
+  return shapes;
+}
+
+task<> never() {
+  co_await until([] { return false; });
+}
+
+/// A large allreduce that needs every rank.
+task<> work(team& of) {
+  std::vector<double> values(30000, 1.0);
+  co_await allreduce(of, values, sum);
+}
+
+task<> work_often(team& of) {
+  for (int i = 0; i < 1000; ++i) co_await work(of);
+}
+
+/// The text of the deadlock in which the programs end.
+std::string deadlock_of(sim::simulation& all, const sim::simulation::program& each) {
+  try {
+    all.run(each);
+  } catch (const sim::deadlock& why) {
+    return why.what();
+  }
+  return "none";
+}
+
+TEST_CASE("a deadlock is reported with who waits for whom") {
+  const watchdog alive("deadlock");
+  for (const auto& nodes : all_shapes()) {
+    sim::simulation all(sim::model(), algos::catalog(), {.node_of = nodes});
+    const std::string text = deadlock_of(
+        all, [](sim::rank& me) { return me.number() == 2 ? never() : barrier(me.team()); });
+    INFO(text);
+    CHECK(says(text, "deadlock"));
+    CHECK(says(text, "rank 0 at "));
+    CHECK(says(text, "barrier(), operation 1 waits for rank"));
+    CHECK(says(text, ": the end of another operation"));
+  }
+}
+
+TEST_CASE("of many ranks that wait for ever a few are named") {
+  sim::simulation all(sim::model(), algos::catalog(), {.node_of = std::vector<std::size_t>(40, 0)});
+  const std::string text = deadlock_of(all, [](sim::rank&) { return never(); });
+  CHECK(says(text, "rank 31 at"));
+  CHECK(!says(text, "rank 32 at"));
+  CHECK(says(text, "and 8 more ranks"));
+}
+
+void check_all_fail(sim::simulation& all, errc code, std::size_t culprit, std::string_view why) {
+  const auto ends = failures(all);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (i == culprit) continue;
+    INFO("rank ", i);
+    REQUIRE(ends[i]);
+    INFO(ends[i]->text());
+    CHECK(ends[i]->code() == code);
+    CHECK(says(ends[i]->text(), why));
+  }
+}
+
+TEST_CASE("a rank that calls something else") {
+  for (const auto& nodes : all_shapes()) {
+    sim::simulation all(sim::model(), algos::catalog(), {.node_of = nodes});
+    all.run([](sim::rank& me) -> task<> {
+      if (me.number() == 1) co_await barrier(me.team());
+      co_await work(me.team());
+    });
+    check_all_fail(all, errc::mismatched_call, no_rank, "barrier()");
+  }
+}
+
+TEST_CASE("a rank that leaves") {
+  for (const auto& nodes : all_shapes()) {
+    for (std::size_t leaver = 0; leaver < 3; ++leaver) {
+      sim::simulation all(sim::model(), algos::catalog(), {.node_of = nodes});
+      all.run([&](sim::rank& me) -> task<> {
+        co_await barrier(me.team());
+        if (me.number() != leaver) co_await work(me.team());
+      });
+      check_all_fail(all, errc::rank_left, leaver, "rank " + std::to_string(leaver));
+    }
+  }
+}
+
+TEST_CASE("a rank that leaves when all it had to say is still on its way disturbs nobody") {
+  sim::model of;
+  of.network.latency_ns = 50'000;
+  of.memory.flag_ns = 50'000;
+  for (const auto& nodes : all_shapes()) {
+    sim::simulation all(of, algos::catalog(), {.node_of = nodes});
+    all.run([](sim::rank& me) -> task<> {
+      std::vector<int> values(3, 1);
+      // At the deadline those who wait look whether they wait in vain.
+      future<> late = start(me.engine(), with_timeout(10us, never()));
+      if (me.number() == 0) {
+        co_await bcast(me.team(), values, 0);
+        co_return;
+      }
+      co_await bcast(me.team(), values, 0);
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(!all.rank_at(i).failure());
+  }
+}
+
+// ---- deaths
+
+sim::options with_death(const std::vector<std::size_t>& nodes, std::size_t victim, double at_ns) {
+  sim::options how{.node_of = nodes};
+  how.faults.deaths.push_back({victim, at_ns});
+  return how;
+}
+
+TEST_CASE("a rank that dies: the others are told, soon after") {
+  for (const auto& nodes : all_shapes()) {
+    for (std::size_t victim = 0; victim < 3; ++victim) {
+      sim::simulation all(sim::model(), algos::catalog(), with_death(nodes, victim, 300'000));
+      all.run([](sim::rank& me) { return work_often(me.team()); });
+      const std::string name = "rank " + std::to_string(victim) + " died";
+      check_all_fail(all, errc::rank_died, victim, name);
+      CHECK(all.rank_at(victim).is_dead());
+      for (std::size_t i = 0; i < 3; ++i) {
+        if (i == victim) continue;
+        CHECK(failures(all)[i]->rank() == victim);
+        const double end = sim::to_ns(all.rank_at(i).counted().finished);
+        CHECK(end >= 310'000);
+        CHECK(end < 1'000'000);
+      }
+    }
+  }
+}
+
+TEST_CASE("a rank that dies on a core that others need, whenever it is") {
+  sim::model of;
+  of.cluster.cores_a_node = 1;
+  for (double at_ns = 1000; at_ns < 200'000; at_ns *= 1.3) {
+    sim::options how = with_death({0, 0, 0}, 1, at_ns);
+    how.faults.deaths.push_back({1, at_ns + 5});  // it is dead already
+    sim::simulation all(of, algos::catalog(), how);
+    all.run([](sim::rank& me) { return work_often(me.team()); });
+    check_all_fail(all, errc::rank_died, 1, "rank 1 died");
+  }
+}
+
+TEST_CASE("whoever dies after its end is not missed") {
+  sim::simulation all(sim::model(), algos::catalog(), with_death({0, 0, 1}, 1, 300'000));
+  all.run([](sim::rank& me) -> task<> {
+    co_await work(me.team());
+    if (me.number() != 1) co_await me.rest(10ms);
+  });
+  for (std::size_t i = 0; i < 3; ++i) CHECK(!all.rank_at(i).failure());
+  CHECK(!all.rank_at(1).is_dead());
+}
+
+// ---- time
+
+TEST_CASE("a deadline passes when its virtual time has come") {
+  for (const auto& nodes : all_shapes()) {
+    sim::simulation all(free_model(), algos::catalog(), {.node_of = nodes});
+    all.run([](sim::rank& me) -> task<> {
+      if (me.number() == 2) co_await me.rest(1ms);
+      if (me.number() == 0) co_await with_timeout(50us, work(me.team()));
+      co_await work(me.team());
+    });
+    check_all_fail(all, errc::deadline_exceeded, no_rank, "passed its deadline");
+    check_all_fail(all, errc::deadline_exceeded, 0, "rank 0");
+    CHECK(all.rank_at(0).counted().finished == sim::from_ns(50'000));
+    CHECK(all.rank_at(1).counted().finished == sim::from_ns(50'000));
+    CHECK(all.rank_at(2).counted().finished == sim::from_ns(1'000'000));
+  }
+}
+
+TEST_CASE("a deadline that is kept changes nothing") {
+  std::vector<double> ends[2];
+  for (const bool limited : {false, true}) {
+    ends[limited] = run(sim::model(), {.node_of = {0, 0, 1}}, [limited](sim::rank& me) {
+      return limited ? with_timeout(1s, work(me.team())) : work(me.team());
+    });
+  }
+  CHECK(ends[0] == ends[1]);
+}
+
+TEST_CASE("many deadlines that are kept take few events") {
+  const sim::options how{.node_of = {0, 0, 1}};
+  sim::simulation all(sim::model(), algos::catalog(), how);
+  all.run([](sim::rank& me) -> task<> {
+    for (int round = 0; round < 30; ++round) {
+      std::vector<future<>> running;
+      for (int i = 0; i < 10; ++i) {
+        const clock_time limit = 10ms + i * 1us;
+        running.push_back(start(me.engine(), with_timeout(limit, barrier(me.team()))));
+      }
+      for (future<>& each : running) co_await each;
+      co_await me.rest(1ms);
+    }
+  });
+  for (std::size_t i = 0; i < 3; ++i) CHECK(!all.rank_at(i).failure());
+  CHECK(all.events() < 50'000);
+}
+
+TEST_CASE("blocking is refused, with what to do instead") {
+  sim::simulation all(sim::model(), algos::catalog(), {.node_of = {0, 1}});
+  all.run([](sim::rank& me) -> task<> {
+    start(barrier(me.team())).wait();
+    co_return;
+  });
+  check_all_fail(all, errc::invalid_argument, no_rank, "expected co_await");
+}
+
+TEST_CASE("ranks that are still at work when the simulation ends are ended with it") {
+  // The victim is stopped half-way, with others' buffers gone before and after its own.
+  for (std::size_t victim = 0; victim < 3; ++victim) {
+    for (double at_ns = 500; at_ns < 300'000; at_ns *= 1.2) {
+      for (const auto& nodes : all_shapes()) {
+        sim::options how = with_death(nodes, victim, at_ns);
+        how.one_process = true;
+        sim::simulation all(sim::model(), algos::catalog(), how);
+        all.run([](sim::rank& me) { return work_often(me.team()); });
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing
