@@ -52,7 +52,8 @@ void choose_memory(random_stream& random, sim::model::memory_parameters& memory)
   memory.core_copy_gbs = between(random, 0.5, 50);
   memory.other_core_gbs = between(random, 0.5, 50);
   memory.cache_copy_gbs = between(random, 0.5, 50);
-  memory.core_memory_gbs = between(random, 0.2, 20);
+  memory.memory_read_gbs = between(random, 0.5, 50);
+  memory.memory_write_gbs = between(random, 0.2, 30);
   memory.node_memory_gbs = between(random, 0.5, 200);
   memory.combine_gbs = between(random, 0.1, 20);
   memory.flag_ns = some_time(random, 1000);

@@ -44,6 +44,26 @@ double copy_rate(std::size_t working_set, int rounds) {
   return median(rates);
 }
 
+/// Copying between memory beyond the caches and a block that stays in the core's own: as good as
+/// reading, or writing, that memory alone.
+double one_sided_rate(std::size_t working_set, int rounds, bool written) {
+  std::vector<char> near(block, 1);
+  std::vector<char> far(working_set / block * block, 1);
+  std::vector<double> rates;
+  for (int i = 0; i < rounds; ++i) {
+    const stopwatch watch;
+    for (std::size_t at = 0; at < far.size(); at += block) {
+      if (written) {
+        std::memcpy(far.data() + at, near.data(), block);
+      } else {
+        std::memcpy(near.data(), far.data() + at, block);
+      }
+    }
+    rates.push_back(static_cast<double>(far.size()) / watch.ns());
+  }
+  return median(rates);
+}
+
 /// What all processors copy together, beyond the caches.
 double rate_of_all(std::span<const int> cpus, std::size_t working_set, int rounds) {
   std::vector<double> rates(cpus.size());
@@ -141,7 +161,8 @@ void copies(sim::model& result, std::span<const int> cpus, std::size_t core_cach
   memory.core_copy_gbs = copy_rate(core_cache / 4, 100 * rounds);
   memory.other_core_gbs = other_core_gbs(cpus, memory.core_copy_gbs);
   memory.cache_copy_gbs = copy_rate(node_cache / 4, rounds);
-  memory.core_memory_gbs = copy_rate(4 * node_cache, rounds);
+  memory.memory_read_gbs = one_sided_rate(4 * node_cache, rounds, false);
+  memory.memory_write_gbs = one_sided_rate(4 * node_cache, rounds, true);
   memory.node_memory_gbs = rate_of_all(cpus, 4 * node_cache, rounds);
   memory.combine_gbs = combine_rate();
   result.core.copy_call_ns = small_copy_ns();

@@ -21,17 +21,31 @@ std::size_t cache_bytes(int index, std::size_t otherwise) {
   return file >> kibibytes ? kibibytes << 10 : otherwise;
 }
 
-/// Entering and leaving a collective that needs nobody.
+/// Entering and leaving a collective that needs nobody: the mean over all of them.
 double call_ns() {
-  double result = 0;
-  run_threads(1, [&result](team& alone) {
-    const auto calls = [](team& on, int count) -> task<> {
-      for (int i = 0; i < count; ++i) co_await barrier(on);
-    };
+  double sum = 0;
+  run_threads(1, [&sum](team& alone) {
     constexpr int count = 1000;
-    result = median_ns(21, 1, [&] { start(calls(alone, count)).wait(); }) / count;
+    for (std::size_t i = 0; i < collectives; ++i) {
+      double own = 1;
+      double result = 0;
+      arguments call;
+      call.what = static_cast<collective>(i);
+      const bool reduces = call.what == collective::reduce || call.what == collective::allreduce;
+      if (reduces) call.op = reduction::sum;
+      if (call.what != collective::barrier) {
+        call.type = datatype::float64;
+        call.count = 1;
+        call.receive = reinterpret_cast<std::byte*>(&result);
+        if (call.what != collective::bcast) call.send = reinterpret_cast<std::byte*>(&own);
+      }
+      const auto calls = [](team& on, arguments what) -> task<> {
+        for (int k = 0; k < count; ++k) co_await perform(on, what);
+      };
+      sum += median_ns(21, 1, [&] { start(calls(alone, call)).wait(); }) / count;
+    }
   });
-  return result;
+  return sum / collectives;
 }
 
 void network(sim::model& result) {
@@ -50,9 +64,10 @@ void name_sources(sim::model& result) {
   const std::string measured = "measured on this machine";
   for (const char* field :
        {"memory.core_copy_gbs", "memory.other_core_gbs", "memory.cache_copy_gbs",
-        "memory.core_memory_gbs", "memory.node_memory_gbs", "memory.combine_gbs", "memory.flag_ns",
-        "memory.kernel_copy_gbs", "memory.kernel_copy_call_ns", "core.call_ns", "core.copy_call_ns",
-        "core.switch_ns", "core.crowded_switch_ns", "core.wake_ns", "core.system_call_ns"}) {
+        "memory.memory_read_gbs", "memory.memory_write_gbs", "memory.node_memory_gbs",
+        "memory.combine_gbs", "memory.flag_ns", "memory.kernel_copy_gbs",
+        "memory.kernel_copy_call_ns", "core.call_ns", "core.copy_call_ns", "core.switch_ns",
+        "core.crowded_switch_ns", "core.wake_ns", "core.system_call_ns"}) {
     result.sources[field] = measured;
   }
   for (const char* field : {"memory.core_cache_bytes", "memory.cache_bytes"}) {

@@ -6,11 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
+#include "engine/coro/task.hpp"
 #include "engine/progress/engine.hpp"
+#include "engine/progress/future.hpp"
 #include "tools/measure/pinned.hpp"
 #include "tools/measure/stopwatch.hpp"
 
@@ -23,7 +27,41 @@ struct meeting {
   std::atomic<int> over;
 };
 
-/// Processes that share one processor with this one and do nothing but give it up.
+/// What a rank does that waits: it looks, and gives its core up.
+class waiting_rank {
+public:
+  /// Until `over` says so.
+  template <class Over>
+  std::uint64_t wait_until(Over over) {
+    const std::uint64_t before = engine_.counted().yields;
+    auto waiting = start(engine_, wait_for_nothing());
+    engine_.drive_until(over);
+    engine_.stop();
+    return engine_.counted().yields - before;
+  }
+
+private:
+  class nothing final : public waiter {
+  public:
+    bool ready() noexcept override { return false; }
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      suspend(*self.promise().place.where, self);
+    }
+    void await_resume() { rethrow_interruption(); }
+  };
+  static task<> wait_for_nothing() { co_await nothing(); }
+
+  static waiting_policy never_asleep() {
+    waiting_policy policy = waiting_policy::cores_shared();
+    policy.yield_for = std::chrono::hours(1);
+    return policy;
+  }
+  muster::engine engine_{{.waiting = never_asleep()}};
+};
+
+/// Processes that share one processor with this one and wait, as ranks do.
 class yielding_processes {
 public:
   yielding_processes(meeting& at, int count) : meeting_(at) {
@@ -48,7 +86,7 @@ public:
 private:
   [[noreturn]] static void yield_until_over(meeting& at) {
     at.there.fetch_add(1);
-    while (at.over.load() == 0) ::sched_yield();
+    waiting_rank().wait_until([&at] { return at.over.load() != 0; });
     ::_exit(0);
   }
 
@@ -65,8 +103,14 @@ double switch_ns(int cpu, int others) {
   {
     const pinned here(cpu);
     const yielding_processes those(*new (memory) meeting{}, others);
-    const double round = median_ns(21, 50, [] { ::sched_yield(); });
-    result = round / static_cast<double>(those.count() + 1);
+    std::vector<double> rounds;
+    for (int i = 0; i < 15; ++i) {
+      constexpr double sample_ns = 500'000;
+      const stopwatch watch;
+      const auto yields = waiting_rank().wait_until([&watch] { return watch.ns() > sample_ns; });
+      rounds.push_back(watch.ns() / static_cast<double>(std::max<std::uint64_t>(yields, 1)));
+    }
+    result = median(rounds) / static_cast<double>(those.count() + 1);
   }
   ::munmap(memory, sizeof(meeting));
   return result;

@@ -37,7 +37,8 @@ void each_figure(Model& of, Visit visit) {
   visit("memory", "core_copy_gbs", memory.core_copy_gbs, 1e-6);
   visit("memory", "other_core_gbs", memory.other_core_gbs, 1e-6);
   visit("memory", "cache_copy_gbs", memory.cache_copy_gbs, 1e-6);
-  visit("memory", "core_memory_gbs", memory.core_memory_gbs, 1e-6);
+  visit("memory", "memory_read_gbs", memory.memory_read_gbs, 1e-6);
+  visit("memory", "memory_write_gbs", memory.memory_write_gbs, 1e-6);
   visit("memory", "node_memory_gbs", memory.node_memory_gbs, 1e-6);
   visit("memory", "combine_gbs", memory.combine_gbs, 1e-6);
   visit("memory", "flag_ns", memory.flag_ns, 0);
@@ -209,7 +210,10 @@ machine measured_by(const model& of) {
   seen.foreign_call_ns = of.memory.kernel_copy_call_ns;
   // In and out of a stage: two copies.
   seen.in_cache = {of.memory.cache_copy_gbs / 2, of.memory.kernel_copy_gbs};
-  seen.beyond_cache = {of.memory.core_memory_gbs / 2, of.memory.kernel_copy_gbs};
+  // One side of each copy in a stage that the cache holds.
+  seen.beyond_cache.staged = 1 / (1 / of.memory.memory_read_gbs + 1 / of.memory.memory_write_gbs +
+                                  1 / of.memory.cache_copy_gbs);
+  seen.beyond_cache.foreign = of.memory.kernel_copy_gbs;
   seen.cache_bytes = of.memory.cache_bytes;
   seen.processors = static_cast<std::uint32_t>(of.cluster.cores_a_node);
   return seen;

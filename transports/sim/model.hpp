@@ -57,7 +57,8 @@ struct model {
     double other_core_gbs =
         8;  ///< both in the cache of the core that wrote or read them last, another one
     double cache_copy_gbs = 8;    ///< both in the last-level cache
-    double core_memory_gbs = 5;   ///< both beyond
+    double memory_read_gbs = 15;  ///< a side that is read, beyond the caches, by itself
+    double memory_write_gbs = 8;  ///< a side that is written there, by itself
     double node_memory_gbs = 20;  ///< that all cores of a node copy together, beyond the caches
     double combine_gbs = 4;       ///< bytes that one core combines into a result
     double flag_ns = 100;         ///< a cache line from one core to another, one way

@@ -101,14 +101,14 @@ private:
   void charge(picoseconds time) noexcept;
   /// Where a side of a copy lies.
   enum class level { core, other_core, cache, memory };
-  double rate_of(level where) const noexcept;
+  enum class side { read, written };
+  picoseconds side_time(std::size_t bytes, level where, side which) const noexcept;
   level level_read(const std::byte* from) const noexcept;
   level level_written(const std::byte* to) const noexcept;
-  /// One side of a copy: half of its time.
-  void charge_side(std::size_t bytes, level where) noexcept;
+  void charge_side(std::size_t bytes, level where, side which) noexcept;
   void charge_copy(std::size_t bytes, level to, level from) noexcept;
   /// The line with which another rank's data begin has to travel.
-  void charge_line() noexcept;
+  void charge_line(const std::byte* from) noexcept;
   void set_levels(const arguments& call) noexcept;
   void charge_put(message& one) noexcept;
   void register_for(const message& one) noexcept;
@@ -166,7 +166,7 @@ private:
   level buffers_ = level::core;    // the program's
   level stages_ = level::core;     // those of this rank
   picoseconds first_line_ = 0;     // of what another rank staged
-  std::size_t lines_ = 0;          // so begun since it last looked
+  std::size_t lines_ = 0;          // so begun, of stages, since it last looked
   std::uint64_t registered_ = 0;   // a bit for each lane: the operation's memory is
   std::size_t registrations_ = 0;  // buffers so far
   std::exception_ptr failure_;

@@ -14,9 +14,10 @@ sim::model free_model() {
   result.network.gap_ns = 0;
   result.network.bandwidth_gbs = 1e9;
   result.network.copy_to_bytes = 0;
-  for (double* rate : {&result.memory.core_copy_gbs, &result.memory.other_core_gbs,
-                       &result.memory.cache_copy_gbs, &result.memory.core_memory_gbs,
-                       &result.memory.node_memory_gbs, &result.memory.combine_gbs}) {
+  for (double* rate :
+       {&result.memory.core_copy_gbs, &result.memory.other_core_gbs, &result.memory.cache_copy_gbs,
+        &result.memory.memory_read_gbs, &result.memory.memory_write_gbs,
+        &result.memory.node_memory_gbs, &result.memory.combine_gbs}) {
     *rate = 1e9;
   }
   result.memory.flag_ns = 0;

@@ -1,0 +1,141 @@
+// How a rank reaches the others: flags, lent memory, messages.
+
+#include <algorithm>
+#include <cstring>
+
+#include "transports/sim/channel.hpp"
+#include "transports/sim/rank.hpp"
+#include "transports/sim/simulation.hpp"
+
+namespace muster::sim {
+
+void rank::announce(wire::counter& word, std::uint64_t value) noexcept {
+  ++counters_.announcements;
+  ++unheard_;
+  // Strictly one after the other: what a rank announces becomes visible in that order.
+  last_visible_ = std::max(local() + in_.disturbed(in_.costs().flag), last_visible_ + 1);
+  in_.schedule(last_visible_, event::kind::store, *this, &word, value);
+}
+
+wire::origin rank::lend(std::span<const std::byte> bytes, bool foreign) const noexcept {
+  using kind = wire::origin::kind;
+  const auto address = reinterpret_cast<std::uint64_t>(bytes.data());
+  if (node_.is_allocated(bytes)) return {kind::segment, address};
+  if (in_.options().one_process) return {kind::process, address};
+  if (foreign && in_.machine().foreign_allowed) return {kind::foreign, address};
+  return {};
+}
+
+const std::byte* rank::borrow(const wire::origin& from) const noexcept {
+  if (from.where == wire::origin::kind::foreign) return nullptr;
+  return reinterpret_cast<const std::byte*>(from.address);
+}
+
+int rank::fetch(std::size_t, const wire::origin& from, std::size_t offset,
+                std::span<std::byte> to) noexcept {
+  const auto* source = reinterpret_cast<const std::byte*>(from.address) + offset;
+  if (in_.with_payload()) std::memcpy(to.data(), source, to.size());
+  const model::memory_parameters& memory = in_.model().memory;
+  const picoseconds begins = local();
+  charge(from_ns(memory.kernel_copy_call_ns) + transfer_time(to.size(), memory.kernel_copy_gbs));
+  if (in_.trace() != nullptr) {
+    in_.trace()->slice(number_, "kernel copy", begins, local(), to.size());
+  }
+  return 0;
+}
+
+wire::channel& rank::open(std::size_t lane, std::size_t from, std::size_t to) {
+  return in_.open({lane, from, to});
+}
+
+void rank::close(wire::channel& used) noexcept { in_.close(static_cast<channel&>(used)); }
+
+wire::liveness rank::state(std::size_t rank) const noexcept { return in_.state(rank); }
+std::optional<wire::failure> rank::failed() const { return in_.failure(); }
+void rank::fail(const wire::failure& why) noexcept {
+  if (!dead_) in_.break_job(why);
+}
+
+// ---- messages
+
+void rank::post(message& one) noexcept {
+  const std::size_t to = one.on->of().to;
+  rank& receiver = in_.rank_at(to);
+  const bool in_node = &receiver.node_ == &node_;
+  const std::size_t body = one.bytes - one.head_bytes;
+  if (!receiver.received_from_[number_]) {
+    receiver.received_from_[number_] = true;
+    receiver.counters_.channel_memory += channel::capacity;
+  }
+  const picoseconds begins = local();
+  one.on->post();
+  ++unheard_;
+  if (in_node) {
+    ++counters_.node_sends;
+    counters_.node_bytes += body;
+    charge_copy(body, level::other_core, buffers_);
+    in_.schedule(local() + in_.disturbed(in_.costs().flag), event::kind::deliver, receiver, &one);
+  } else {
+    ++counters_.sends;
+    counters_.sent_bytes += body;
+    if (!sent_to_[to]) {
+      sent_to_[to] = true;
+      ++counters_.connections;
+    }
+    charge_put(one);
+    in_.schedule(local(), event::kind::transmit, *this, &one);
+  }
+  if (in_.trace() == nullptr) return;
+  in_.trace()->slice(number_, "put", begins, local(), body);
+  in_.trace()->leaves(number_, one.number, begins);
+}
+
+// What the sender's core does for a put between nodes.
+void rank::charge_put(message& one) noexcept {
+  const model::network_parameters& network = in_.model().network;
+  const model::memory_parameters& memory = in_.model().memory;
+  const bool pushed =
+      network.moved_by == model::mover::core ||
+      (network.moved_by == model::mover::both && one.bytes <= network.core_push_to_bytes);
+  charge(in_.costs().send);
+  if (pushed) {
+    charge(transfer_time(one.bytes, network.core_push_gbs));
+  } else if (one.bytes <= network.copy_to_bytes) {
+    charge(transfer_time(one.bytes, memory.core_copy_gbs));
+  } else {
+    one.leaves_later = true;
+    register_for(one);
+  }
+}
+
+// Buffers stay registered: only those of the first operations, until they come round again, cost.
+void rank::register_for(const message& one) noexcept {
+  const std::uint64_t lane = std::uint64_t{1} << one.on->of().lane;
+  if ((registered_ & lane) != 0) return;
+  registered_ |= lane;
+  if (registrations_++ >= in_.options().buffers_in_turn) return;
+  const model::memory_parameters& memory = in_.model().memory;
+  constexpr double page_bytes = 4096;
+  charge(from_ns(memory.register_ns +
+                 memory.register_page_ns * static_cast<double>(one.bytes) / page_bytes));
+}
+
+void rank::receive(std::size_t bytes) noexcept {
+  const picoseconds begins = local();
+  charge_copy(bytes, buffers_, level::other_core);
+  if (in_.trace() != nullptr) in_.trace()->slice(number_, "take", begins, local(), bytes);
+}
+
+void rank::notice(const message& one) noexcept {
+  const bool in_node = &in_.rank_at(one.on->of().from).node_ == &node_;
+  if (!in_node) charge(in_.costs().receive);
+}
+
+void rank::send_credit(channel& on, std::uint64_t upto) noexcept {
+  rank& sender = in_.rank_at(on.of().from);
+  const bool in_node = &sender.node_ == &node_;
+  const picoseconds takes = in_node ? in_.costs().flag : in_.costs().latency;
+  in_.schedule(local() + in_.disturbed(takes), event::kind::credit, sender, &on, upto);
+}
+
+}  // namespace muster::sim

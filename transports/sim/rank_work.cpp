@@ -1,0 +1,168 @@
+// What a rank's local work costs: where bytes lie, and how long it takes to move and combine them.
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/collective/combine.hpp"
+#include "transports/sim/rank.hpp"
+#include "transports/sim/simulation.hpp"
+
+namespace muster::sim {
+
+picoseconds rank::side_time(std::size_t bytes, level where, side which) const noexcept {
+  const model::memory_parameters& memory = in_.model().memory;
+  switch (where) {
+    case level::core:
+      return transfer_time(bytes, 2 * memory.core_copy_gbs);
+    case level::other_core:
+      return transfer_time(bytes, 2 * memory.other_core_gbs);
+    case level::cache:
+      return transfer_time(bytes, 2 * memory.cache_copy_gbs);
+    default:
+      return transfer_time(bytes,
+                           which == side::read ? memory.memory_read_gbs : memory.memory_write_gbs);
+  }
+}
+
+rank::level rank::level_read(const std::byte* from) const noexcept {
+  return node_.is_shared(from) ? stages_ : buffers_;
+}
+rank::level rank::level_written(const std::byte* to) const noexcept {
+  return node_.is_shared(to) ? stages_ : buffers_;
+}
+
+void rank::charge_side(std::size_t bytes, level where, side which) noexcept {
+  const picoseconds begins = local();
+  picoseconds ends = begins + side_time(bytes, where, which);
+  if (where == level::memory) {
+    // Of a copy's three transfers two are the written side's: a line is fetched, then written back.
+    const double share = which == side::read ? 3 : 1.5;
+    const double all = share * in_.model().memory.node_memory_gbs;
+    ends = std::max(ends, node_.use_memory(begins, bytes, all));
+  }
+  charge(ends - begins);
+}
+
+void rank::charge_copy(std::size_t bytes, level to, level from) noexcept {
+  charge(in_.costs().copy_call);
+  charge_side(bytes, from, side::read);
+  charge_side(bytes, to, side::written);
+}
+
+// A core has several lines on their way at once, where it need not wait in between. What lies
+// beside a flag came with it, if it was the last flag to come.
+void rank::charge_line(const std::byte* from) noexcept {
+  if (!node_.is_shared(from)) return;
+  constexpr picoseconds at_once = 4;
+  const bool alone = node_.is_stage(from) && lines_++ == 0;
+  charge(alone ? first_line_ : first_line_ / at_once);
+}
+
+// What fits where: all that comes round before the same bytes are used again.
+void rank::set_levels(const arguments& call) noexcept {
+  const bool block_a_rank = call.what == collective::allgather || call.what == collective::alltoall;
+  const std::size_t contributed =
+      call.bytes() * (call.what == collective::alltoall ? team_.size() : 1);
+  const std::size_t received = call.bytes() * (block_a_rank ? team_.size() : 1);
+  const auto level_of = [this](std::size_t bytes) {
+    const model::memory_parameters& memory = in_.model().memory;
+    if (bytes * node_.ranks.size() > memory.cache_bytes) return level::memory;
+    return bytes * core_.ranks() > memory.core_cache_bytes ? level::cache : level::core;
+  };
+  buffers_ = level_of((contributed + received) * in_.options().buffers_in_turn);
+  // A stage goes back and forth between its writer's core and its readers'.
+  stages_ = level_of(std::min(contributed, wire::long_stage_bytes));
+  const std::size_t all = node_.ranks.size();
+  const std::size_t elsewhere = all - core_.ranks();
+  if (stages_ == level::core && elsewhere != 0) stages_ = level::other_core;
+  // A line that a rank of this core wrote is here.
+  first_line_ = elsewhere == 0 ? 0
+                               : in_.costs().flag * static_cast<picoseconds>(elsewhere) /
+                                     static_cast<picoseconds>(all - 1);
+}
+
+void rank::begin(std::uint64_t sequence, const arguments& call,
+                 std::string_view algorithm) noexcept {
+  ++operations_;
+  set_levels(call);
+  if (in_.trace() != nullptr) {
+    in_.trace()->operation_begins(number_, name(call.what), algorithm, sequence, local());
+  }
+  charge(in_.costs().call);
+}
+
+void rank::end(std::uint64_t sequence, const arguments& call) noexcept {
+  --operations_;
+  registered_ &= ~(std::uint64_t{1} << sequence % wire::lanes);
+  if (in_.trace() != nullptr) {
+    in_.trace()->operation_ends(number_, name(call.what), sequence, local());
+  }
+}
+
+bool rank::carries_payload() const noexcept { return in_.with_payload(); }
+
+void rank::count_copy(std::span<const std::byte> to, const std::byte* from) noexcept {
+  if (node_.is_shared(to.data())) {
+    counters_.shared_written += to.size();
+    counters_.stage_memory += node_.touch(to);
+  }
+  if (node_.is_shared(from)) counters_.shared_read += to.size();
+}
+
+void rank::copy(std::span<std::byte> to, const std::byte* from) noexcept {
+  if (to.empty()) return;
+  if (in_.with_payload()) std::memcpy(to.data(), from, to.size());
+  count_copy(to, from);
+  const picoseconds begins = local();
+  charge_line(from);
+  charge_copy(to.size(), level_written(to.data()), level_read(from));
+  if (in_.trace() == nullptr) return;
+  const char* what = node_.is_shared(to.data()) ? "copy in"
+                     : node_.is_shared(from)    ? "copy out"
+                                                : "copy";
+  in_.trace()->slice(number_, what, begins, local(), to.size());
+}
+
+void rank::combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
+                   std::size_t count) noexcept {
+  if (in_.with_payload()) muster::combine(call.op, call.type, to, from, count);
+  const std::size_t bytes = count * call.element();
+  for (const std::byte* each : from) {
+    if (node_.is_shared(each)) counters_.shared_read += bytes;
+  }
+  if (node_.is_shared(to)) {
+    counters_.shared_written += bytes;
+    counters_.stage_memory += node_.touch({to, bytes});
+  }
+  const picoseconds begins = local();
+  const std::size_t combined = bytes * std::max<std::size_t>(from.size() - 1, 1);
+  charge(in_.costs().copy_call);
+  // Arithmetic and memory overlap: the slower of the two counts.
+  const picoseconds arithmetic = local() + transfer_time(combined, in_.model().memory.combine_gbs);
+  for (const std::byte* each : from) {
+    charge_line(each);
+    charge_side(bytes, level_read(each), side::read);
+  }
+  charge_side(bytes, level_written(to), side::written);
+  charge(std::max<picoseconds>(arithmetic - local(), 0));
+  if (in_.trace() != nullptr) {
+    in_.trace()->slice(number_, "combine", begins, local(), bytes * from.size());
+  }
+}
+
+// Nobody can learn sooner than a flag travels what a rank does meanwhile: shorter work is charged
+// without a word.
+bool rank::busy() const noexcept {
+  return core_.free() - in_.now() > in_.costs().flag && !in_.is_ending();
+}
+
+void rank::resume_when_done(std::coroutine_handle<> next) noexcept {
+  if (working_) {
+    also_working_.push_back(next);
+    return;
+  }
+  working_ = next;
+  in_.schedule(core_.free(), event::kind::work_done, *this);
+}
+
+}  // namespace muster::sim
