@@ -98,7 +98,6 @@ void draw_legend(bench::svg_canvas& canvas, double y) {
     canvas.text({x + 9, y}, bench::name_of(what), "");
     x += 96;
   }
-  canvas.text({x, y}, "bands: within 30 %, within a factor of 2", R"(fill="#57606a")");
 }
 
 }  // namespace
@@ -156,8 +155,11 @@ std::string draw(std::span<const comparison> all, const std::string& title) {
   const std::size_t rows = (ranks.size() + columns - 1) / columns;
   bench::svg_canvas canvas;
   canvas.text({margin, 28}, title, R"(class="title")");
-  canvas.text({margin, 48}, "across: measured on real ranks; up: predicted from the machine alone",
-              "");
+  canvas.text(
+      {margin, 48},
+      "across: measured on real ranks; up: predicted from the machine alone; bands: within 30 %, "
+      "within a factor of 2",
+      "");
   std::size_t index = 0;
   for (const std::size_t count : ranks) {
     const bench::box where{
