@@ -14,6 +14,8 @@ struct message_header {
   std::uint64_t bytes;
 };
 
+static_assert(sizeof(message_header) <= wire::channel::most_head);
+
 /// A channel of this rank, for as long as it is used.
 class open_channel {
 public:

@@ -138,8 +138,9 @@ std::optional<error> context::mismatch(std::size_t other) const {
 }
 
 std::exception_ptr context::lost(std::size_t rank) const noexcept {
-  if (const auto why = mismatch(rank)) return std::make_exception_ptr(*why);
+  // Its life first: what a rank called before it left is on record by then.
   const wire::liveness state = fabric().state(rank);
+  if (const auto why = mismatch(rank)) return std::make_exception_ptr(*why);
   if (state == wire::liveness::alive) return nullptr;
   if (state == wire::liveness::died) {
     return std::make_exception_ptr(

@@ -119,7 +119,7 @@ public:
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume();
-  const void* watched() const noexcept override { return watched_of(next_); }
+  const void* watched() const noexcept override;
 
 private:
   bool awaits(std::size_t rank) const noexcept override;

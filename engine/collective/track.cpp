@@ -164,7 +164,7 @@ bool takers_wait::ready() noexcept {
 }
 
 const void* takers_wait::watched() const noexcept {
-  return &me_.board().taking(me_.ticket_.stage, track_, next_).taken;
+  return next_ < end_ ? &me_.board().taking(me_.ticket_.stage, track_, next_).taken : nullptr;
 }
 
 bool takers_wait::awaits(std::size_t rank) const noexcept {

@@ -112,6 +112,10 @@ bool everybody::ready() noexcept {
   return true;
 }
 
+const void* everybody::watched() const noexcept {
+  return next_ < me_.node().size() ? watched_of(next_) : nullptr;
+}
+
 void everybody::await_resume() {
   rethrow_interruption();
   for (std::size_t i = 0; i < me_.node().size(); ++i) {

@@ -13,12 +13,16 @@ class channel {
 public:
   /// Bytes that may be on their way at once.
   static constexpr std::size_t capacity = 64 * 1024;
+  /// The longest head of a put.
+  static constexpr std::size_t most_head = 16;
 
   // ---- at the sender
 
-  /// Whether `bytes` more can be put, at most `capacity`.
+  /// Whether `bytes` more can be put. Sooner or later there is room for half of `capacity` and a
+  /// head; for more there need not be.
   virtual bool has_room(std::size_t bytes) const noexcept = 0;
-  /// Sends `head`, then `body`, for which there is room. The receiver sees both at once.
+  /// Sends `head`, at most `most_head` bytes, then `body`; there is room for both. The receiver
+  /// sees both at once.
   virtual void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept = 0;
   /// Whether what was put has left this rank's memory, which may then be changed.
   virtual bool has_left() const noexcept = 0;

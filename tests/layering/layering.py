@@ -25,7 +25,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
 VIRTUAL = (pathlib.PurePath("engine"), pathlib.PurePath("algos"), pathlib.PurePath("transports/sim"))
 CLOCK = pathlib.PurePath("engine/progress/engine.cpp")
 CHANCE_OR_TIME = re.compile(
-    r"_clock::now|\bclock_gettime\b|\bgettimeofday\b|\brdtscp?\b|\brandom_device\b|\bmt19937"
+    r"\b\w*clock::now|\btime\((?:nullptr|NULL|0)\)|\brand\(\)|\bgetpid\b|\bclock_gettime\b|\bgettimeofday\b|\brdtscp?\b|\brandom_device\b|\bmt19937"
     r"|\bgetrandom\b|\bstd::rand\b|\bdrand48\b|/dev/u?random"
 )
 
@@ -122,6 +122,8 @@ LINES = [
     ("engine/team/team.cpp", "auto t = std::chrono::steady_clock::now();", False),
     ("engine/progress/engine.cpp", "auto t = std::chrono::steady_clock::now();", True),
     ("algos/bcast/srm.cpp", "std::mt19937 chance;", False),
+    ("algos/bcast/srm.cpp", "const auto t = clock::now();", False),
+    ("algos/bcast/srm.cpp", "srand(time(nullptr));", False),
     ("transports/sim/rank.cpp", "std::random_device chance;", False),
     ("transports/shm/measure.cpp", "auto t = std::chrono::steady_clock::now();", True),
 ]

@@ -2,6 +2,7 @@
 // wrong. Worker processes run them, so that a crash or a hang ends with a number, too.
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <new>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -121,7 +123,11 @@ public:
 private:
   void begin(std::size_t i) {
     const pid_t process = ::fork();
-    if (process == 0) work(slots_[i], first_, i, workers_.size());
+    if (process < 0) throw std::runtime_error("cannot start a worker");
+    if (process == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would hear what it finds
+      work(slots_[i], first_, i, workers_.size());
+    }
     workers_[i].process = process;
     workers_[i].since = clock::now();
   }

@@ -1,8 +1,10 @@
 #include "tools/measure/switches.hpp"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +87,7 @@ public:
 
 private:
   [[noreturn]] static void yield_until_over(meeting& at) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     at.there.fetch_add(1);
     waiting_rank().wait_until([&at] { return at.over.load() != 0; });
     ::_exit(0);

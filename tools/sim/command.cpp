@@ -134,10 +134,14 @@ void add_output(CLI::App& sim, const std::shared_ptr<options>& wanted) {
   sim.add_option("--trace", wanted->trace, "write a trace of one point there, as JSON")
       ->type_name("FILE");
   sim.add_flag("-q,--quiet", wanted->quiet, "no progress");
-  sim.add_flag(
+  CLI::Option* const validate = sim.add_flag(
       "--validate", wanted->validate,
       "instead, measure this machine, run every point on real ranks too, 2, 4, 8 and 16 or\n"
       "--ppn of them, and show prediction and measurement side by side");
+  for (const char* without : {"--machine", "--nodes", "--algorithms", "--calls", "--no-payload",
+                              "--arrivals", "--message-time", "--seed", "--trace"}) {
+    validate->excludes(sim.get_option(without));
+  }
 }
 
 }  // namespace

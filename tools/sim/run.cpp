@@ -69,9 +69,9 @@ public:
         payload_(with_payload(how, at)),
         buffers_(at, how.ranks(), payload_),
         around_{how.seed, how.ranks(), how.message_time.value_or(message_time(how, at.bytes))},
-        simulation_(how.model, algos::catalog(), options_for(how, payload_, trace_, progress)),
         after_warm_up_(how.ranks()),
-        times_(how.calls) {
+        times_(how.calls),
+        simulation_(how.model, algos::catalog(), options_for(how, payload_, trace_, progress)) {
     found_.at = at;
     found_.payload = payload_;
     found_.verified = payload_;
@@ -189,10 +189,10 @@ private:
   call_buffers buffers_;
   arrivals::setting around_;
   sim::trace trace_;
-  sim::simulation simulation_;
   std::vector<sim::counters> after_warm_up_;  // a rank each
   std::vector<call_times> times_;
   result found_;
+  sim::simulation simulation_;  // last: its programs write the others
 };
 
 }  // namespace

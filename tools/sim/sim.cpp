@@ -9,6 +9,7 @@
 
 #include "algos/catalog.hpp"
 #include "engine/error.hpp"
+#include "engine/team/team.hpp"
 #include "tools/bench/collective_of.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
@@ -51,7 +52,11 @@ std::vector<point> points_of(const options& wanted) {
 }
 
 void require_ranks(const job& how) {
-  if (how.ranks() > most_ranks) {
+  if (how.ranks_a_node > most_ranks_a_node) {
+    throw std::runtime_error(fmt::format("--ppn: {} ranks a node; expected at most {}",
+                                         how.ranks_a_node, most_ranks_a_node));
+  }
+  if (how.nodes > most_ranks / how.ranks_a_node) {
     throw std::runtime_error(fmt::format("--nodes: {} x {} ranks; expected at most {} in all",
                                          how.nodes, how.ranks_a_node, most_ranks));
   }

@@ -132,7 +132,8 @@ std::string to_json(std::span<const comparison> all, const std::string& model) {
                       {"bytes", one.at.bytes},
                       {"measured_us", one.measured_us},
                       {"predicted_us", one.predicted_us},
-                      {"trip_ns", one.trip_ns}});
+                      {"trip_ns", one.trip_ns},
+                      {"other_core_gbs", one.other_core_gbs}});
   }
   nlohmann::ordered_json whole;
   const summary found = summarize(all);

@@ -13,7 +13,9 @@ struct comparison {
   bench::point at;
   double measured_us = 0;
   double predicted_us = 0;
-  double trip_ns = 0;  ///< the machine's state in which it was measured
+  // The machine's state at that moment; all else is as in the model.
+  double trip_ns = 0;         ///< `memory.flag_ns`
+  double other_core_gbs = 0;  ///< `memory.other_core_gbs`
 
   /// Predicted over measured.
   double ratio() const { return predicted_us / measured_us; }

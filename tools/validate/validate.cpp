@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <stdexcept>
 #include <string>
 
+#include "tools/bench/command_line.hpp"
 #include "tools/bench/machine.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sampler.hpp"
+#include "tools/bench/svg.hpp"
 #include "tools/measure/measure.hpp"
 #include "tools/validate/comparison.hpp"
 #include "tools/validate/predict.hpp"
@@ -28,13 +28,6 @@ std::vector<bench::point> points_of(const options& wanted, std::size_t ranks) {
   return points;
 }
 
-void write(const std::filesystem::path& file, const std::string& text) {
-  if (file.empty()) return;
-  if (!(std::ofstream(file) << text)) {
-    throw std::runtime_error("cannot write " + file.string());
-  }
-}
-
 class validation {
 public:
   explicit validation(const options& wanted)
@@ -49,8 +42,16 @@ public:
     for (const std::size_t ranks : wanted_.ranks) compare_ranks(ranks);
     meter_.clear();
     fmt::print("{}", table(found_));
-    write(wanted_.json, to_json(found_, sim::to_json(model_)));
-    write(wanted_.plot, draw(found_, "Predicted and measured: " + bench::machine_name()));
+    if (!wanted_.json.empty()) {
+      fmt::print("json: {}\n",
+                 bench::write_file(wanted_.json, to_json(found_, sim::to_json(model_))));
+    }
+    if (!wanted_.plot.empty()) {
+      const std::string title = "Predicted and measured: " + bench::machine_name();
+      fmt::print("plot: {}\n",
+                 bench::write_file(wanted_.plot,
+                                   bench::as_file(wanted_.plot, title, draw(found_, title))));
+    }
     return whole_ ? 0 : 1;
   }
 
@@ -78,8 +79,8 @@ private:
     // processors are moved about.
     measure::refresh(model_);
     if (measured.trip_ns) model_.memory.flag_ns = *measured.trip_ns;
-    found_.push_back(
-        {at, measured.median_us, predict_us(model_, at, preparing), measured.trip_ns.value_or(0)});
+    found_.push_back({at, measured.median_us, predict_us(model_, at, preparing),
+                      measured.trip_ns.value_or(0), model_.memory.other_core_gbs});
   }
 
   const options& wanted_;

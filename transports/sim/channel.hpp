@@ -21,7 +21,7 @@ struct message {
   std::uint64_t from_byte = 0;  ///< of all that the channel ever carried
   std::size_t bytes = 0;        ///< head and body
   std::size_t head_bytes = 0;
-  std::array<std::byte, 16> head{};
+  std::array<std::byte, wire::channel::most_head> head{};
   std::vector<std::byte> body;  ///< empty where payload is left out
   std::size_t rail = 0;
   bool leaves_later = false;  ///< its sender's memory is read by the interface

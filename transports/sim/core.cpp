@@ -6,6 +6,12 @@
 #include "transports/sim/simulation.hpp"
 
 namespace muster::sim {
+namespace {
+
+/// Whether a rank looks again and again at what it waits for.
+bool takes_turns(const rank& one) { return !one.is_asleep() && !one.is_over() && !one.is_dead(); }
+
+}  // namespace
 
 void core::add(rank& one) {
   ranks_.push_back(&one);
@@ -17,11 +23,9 @@ void core::add(rank& one) {
                              static_cast<picoseconds>(crowd - 2);
 }
 
-void core::request(rank& one, bool asleep) noexcept {
+void core::request(rank& one) noexcept {
   const picoseconds now = in_.now();
-  if (asleep) {
-    in_.schedule(now + in_.costs().wake, event::kind::run, one);
-  } else if (holding_ && ranks_[at_] == &one) {
+  if (holding_ && ranks_[at_] == &one) {
     holding_ = false;
     schedule_turn(std::max(now, free_));
   } else if (is_shared()) {
@@ -47,15 +51,15 @@ bool core::anyone_pending() const noexcept {
 }
 
 std::size_t core::awake() const noexcept {
-  const auto count = std::ranges::count_if(
-      ranks_, [](const rank* each) { return !each->is_asleep() && !each->is_over(); });
+  const auto count =
+      std::ranges::count_if(ranks_, [](const rank* each) { return takes_turns(*each); });
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 1));
 }
 
 std::size_t core::next_awake(std::size_t after) const noexcept {
   for (std::size_t i = 1; i <= ranks_.size(); ++i) {
     const std::size_t next = (after + i) % ranks_.size();
-    if (!ranks_[next]->is_asleep() && !ranks_[next]->is_over()) return next;
+    if (takes_turns(*ranks_[next])) return next;
   }
   return after;
 }

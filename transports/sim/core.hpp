@@ -25,8 +25,8 @@ public:
   /// Gives it work until then.
   void use_until(picoseconds when) noexcept { free_ = when; }
 
-  /// A rank wants to look; `asleep`: it has to be woken first.
-  void request(rank& one, bool asleep = false) noexcept;
+  /// A rank wants to look.
+  void request(rank& one) noexcept;
   /// The rank whose turn it is has nothing more to do for now.
   void release(rank& one) noexcept;
   /// The time for turn `number` has come.

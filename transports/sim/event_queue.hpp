@@ -12,18 +12,19 @@ namespace muster::sim {
 /// What happens, and to whom; `subject` and `value` are the kind's own.
 struct event {
   enum class kind : std::uint32_t {
-    run,        ///< a rank begins, or looks at what it waits for
-    turn,       ///< a shared core turns to its next rank
-    work_done,  ///< a rank's local work
-    store,      ///< a flag becomes visible in its node
-    transmit,   ///< a message begins to leave its node
-    reach,      ///< a message's first byte reaches the node it is for
-    deliver,    ///< a message has arrived
-    left,       ///< a message has left its sender's memory
-    credit,     ///< a channel's sender learns of room
-    deadline,   ///< some wait of a rank is to end
-    die,        ///< a rank
-    notice,     ///< of a rank's death, or of the job's failure: all are to look
+    run,             ///< a rank begins, or looks at what it waits for
+    turn,            ///< a shared core turns to its next rank
+    work_done,       ///< a rank's local work
+    store,           ///< a flag becomes visible in its node
+    transmit,        ///< a message begins to leave its node
+    reach,           ///< a message's first byte reaches the node it is for
+    deliver,         ///< a message has arrived
+    left,            ///< a message has left its sender's memory
+    credit,          ///< a channel's sender learns of room
+    deadline,        ///< some wait of a rank is to end
+    die,             ///< a rank
+    notice_death,    ///< the others learn of a rank's
+    notice_failure,  ///< all learn that the job is broken
   };
   picoseconds when;
   std::uint64_t order;  ///< among events of one time

@@ -81,6 +81,9 @@ struct model {
 
   /// Each time a message or a flag takes is longer by a random share, at most this.
   double jitter = 0;
+
+  /// \throws error `errc::invalid_argument` naming a figure that makes no sense.
+  void require_sense() const;
 };
 
 /// \throws error `errc::invalid_argument` naming file, field and what was expected.

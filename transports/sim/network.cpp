@@ -26,8 +26,7 @@ bool queue_pair_cache::use(std::uint64_t pair) noexcept {
 node_interfaces::node_interfaces(const model::network_parameters& of)
     : of_(of), gap_(from_ns(of.gap_ns)), miss_(from_ns(of.queue_pair_miss_ns)) {
   for (std::size_t i = 0; i < of.rails; ++i) {
-    sending_.push_back({0, queue_pair_cache(of.queue_pairs_cached)});
-    receiving_.push_back({0, queue_pair_cache(of.queue_pairs_cached)});
+    rails_.push_back({.cache = queue_pair_cache(of.queue_pairs_cached)});
   }
 }
 
@@ -40,36 +39,36 @@ std::size_t node_interfaces::choose_rail(std::size_t bytes) noexcept {
 
 node_interfaces::passage node_interfaces::send(picoseconds now, std::uint64_t pair,
                                                std::size_t bytes, std::size_t rail) {
-  return pass(sending_, now, pair, bytes, rail);
+  return pass(way::out, now, pair, bytes, rail);
 }
 
 node_interfaces::passage node_interfaces::receive(picoseconds now, std::uint64_t pair,
                                                   std::size_t bytes, std::size_t rail) {
-  return pass(receiving_, now, pair, bytes, rail);
+  return pass(way::in, now, pair, bytes, rail);
 }
 
-node_interfaces::passage node_interfaces::pass(std::vector<rail_side>& sides, picoseconds now,
-                                               std::uint64_t pair, std::size_t bytes,
-                                               std::size_t rail) {
-  if (rail != all_rails) return pass_one(sides[rail], now, pair, bytes);
+node_interfaces::passage node_interfaces::pass(way which, picoseconds now, std::uint64_t pair,
+                                               std::size_t bytes, std::size_t on_rail) {
+  if (on_rail != all_rails) return pass_one(rails_[on_rail], which, now, pair, bytes);
   // A share on each rail; there when the last is.
-  const std::size_t share = (bytes + sides.size() - 1) / sides.size();
-  passage whole = pass_one(sides.front(), now, pair, share);
-  for (std::size_t i = 1; i < sides.size(); ++i) {
-    const passage part = pass_one(sides[i], now, pair, share);
+  const std::size_t share = (bytes + rails_.size() - 1) / rails_.size();
+  passage whole{0, 0};
+  for (rail& each : rails_) {
+    const passage part = pass_one(each, which, now, pair, share);
     whole.begins = std::max(whole.begins, part.begins);
     whole.ends = std::max(whole.ends, part.ends);
   }
   return whole;
 }
 
-node_interfaces::passage node_interfaces::pass_one(rail_side& side, picoseconds now,
+node_interfaces::passage node_interfaces::pass_one(rail& on, way which, picoseconds now,
                                                    std::uint64_t pair, std::size_t bytes) {
+  picoseconds& free = which == way::out ? on.sending_free : on.receiving_free;
   passage one;
-  one.begins = std::max(now, side.free);
-  if (!side.cache.use(pair)) one.begins += miss_;
+  one.begins = std::max(now, free);
+  if (!on.cache.use(pair)) one.begins += miss_;
   one.ends = one.begins + std::max(gap_, transfer_time(bytes, of_.bandwidth_gbs));
-  side.free = one.ends;
+  free = one.ends;
   return one;
 }
 

@@ -10,7 +10,7 @@
 namespace muster::sim {
 
 /// The queue pairs whose state a network interface holds: a set-associative cache, the least
-/// recently used of a set going first. Without a capacity, it holds all.
+/// recently used of a set of eight going first. Without a capacity, it holds all.
 class queue_pair_cache {
 public:
   explicit queue_pair_cache(std::size_t capacity);
@@ -42,19 +42,21 @@ public:
   static constexpr std::size_t all_rails = ~std::size_t{0};
 
 private:
-  struct rail_side {
-    picoseconds free = 0;
+  /// Sends and receives at the same time, with one cache for both.
+  struct rail {
     queue_pair_cache cache;
+    picoseconds sending_free = 0;
+    picoseconds receiving_free = 0;
   };
-  passage pass(std::vector<rail_side>& sides, picoseconds now, std::uint64_t pair,
-               std::size_t bytes, std::size_t rail);
-  passage pass_one(rail_side& side, picoseconds now, std::uint64_t pair, std::size_t bytes);
+  enum class way { out, in };
+  passage pass(way which, picoseconds now, std::uint64_t pair, std::size_t bytes,
+               std::size_t on_rail);
+  passage pass_one(rail& on, way which, picoseconds now, std::uint64_t pair, std::size_t bytes);
 
   const model::network_parameters& of_;
   picoseconds gap_;
   picoseconds miss_;
-  std::vector<rail_side> sending_;
-  std::vector<rail_side> receiving_;
+  std::vector<rail> rails_;
   std::size_t next_rail_ = 0;
 };
 

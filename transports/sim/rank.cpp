@@ -40,10 +40,7 @@ void rank::stop() noexcept {
 
 picoseconds rank::local() const noexcept { return std::max(in_.now(), core_.free()); }
 
-void rank::charge(picoseconds time) noexcept {
-  core_.use_until(local() + time);
-  counters_.working += time;
-}
+void rank::charge(picoseconds time) noexcept { core_.use_until(local() + time); }
 
 clock_time rank::now() const noexcept { return to_clock(local()); }
 
@@ -73,7 +70,8 @@ bool rank::pause::ready() noexcept { return of_.in_.now() >= until_; }
 void rank::pause::wake_later() noexcept { of_.in_.schedule(until_, event::kind::run, of_); }
 
 rank::meeting rank::meet() noexcept { return meeting(*this); }
-rank::meeting::meeting(rank& of) noexcept : of_(of), number_(of.in_.come_to_meeting(of.local())) {}
+rank::meeting::meeting(rank& of) noexcept
+    : of_(of), number_(of.in_.come_to_meeting(of.number_, of.local())) {}
 bool rank::meeting::ready() noexcept { return of_.in_.is_met(number_); }
 
 wire::work_wait rank::compute(clock_time time) noexcept {
@@ -84,17 +82,27 @@ wire::work_wait rank::compute(clock_time time) noexcept {
 // ---- when it runs
 
 bool rank::is_asleep() const noexcept {
-  return !pending_ && !working_ && begun_ && in_.now() - idle_since_ > awake_for_;
+  return !pending_ && !waking_ && !working_ && begun_ && in_.now() - idle_since_ > awake_for_;
 }
 
 void rank::wake() noexcept {
-  if (over_ || dead_ || pending_) return;
-  const bool asleep = is_asleep();
+  if (over_ || dead_ || pending_ || waking_) return;
+  if (is_asleep()) {
+    waking_ = true;
+    in_.schedule(in_.now() + in_.costs().wake, event::kind::run, *this);
+    return;
+  }
   pending_ = true;
-  if (!working_) core_.request(*this, asleep);
+  if (!working_) core_.request(*this);
+}
+
+void rank::wake_other(rank& other) noexcept {
+  if (other.is_asleep() && !other.over_ && !other.dead_) charge(in_.costs().system_call);
+  other.wake();
 }
 
 void rank::run() noexcept {
+  waking_ = false;
   if (over_ || dead_ || working_) return;
   pending_ = true;
   core_.request(*this);
@@ -110,10 +118,13 @@ void rank::look() noexcept {
   bool moved = !begun_;
   if (!begun_) begin_program();
   if (std::exchange(to_check_, false)) check_reasons_to_end(moved);
-  while (!working_ && engine_.poll()) moved = true;
+  // Where something got on, something else may have been stopped by it.
+  while (!working_ && (engine_.poll() || (moved && engine_.resume_interrupted(false)))) {
+    moved = true;
+  }
   if (moved) {
     in_.moved();
-    if (in_.trace() != nullptr && began > idle_since_) {
+    if (in_.trace() != nullptr && waited > 0) {
       in_.trace()->slice(number_, "wait", idle_since_, began);
     }
     idle_since_ = local();

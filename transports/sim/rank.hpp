@@ -53,6 +53,8 @@ public:
   std::exception_ptr failure() const noexcept { return failure_; }
   bool is_over() const noexcept { return over_; }
   bool is_dead() const noexcept { return dead_; }
+  /// Whether it has found nothing for so long that it has to be woken.
+  bool is_asleep() const noexcept;
 
   // ---- wire::fabric
   void announce(wire::counter& word, std::uint64_t value) noexcept override;
@@ -124,7 +126,8 @@ private:
 
   /// Something that it may be waiting for has happened.
   void wake() noexcept;
-  bool is_asleep() const noexcept;
+  /// The same for another rank, by this one, which pays for it if that one sleeps.
+  void wake_other(rank& other) noexcept;
   /// Looks at all that it waits for; its core is its own now.
   void look() noexcept;
   /// Some wait's deadline has come.
@@ -152,6 +155,7 @@ private:
   bool begun_ = false;
   bool over_ = false;
   bool dead_ = false;
+  bool waking_ = false;                                // from sleep
   bool pending_ = false;                               // to look as soon as its core lets it
   bool to_check_ = false;                              // to look for reasons to give up, too
   std::coroutine_handle<> working_;                    // resumed when its core is done
@@ -163,6 +167,7 @@ private:
   picoseconds next_deadline_ = never;  // of some wait, and scheduled
   std::size_t operations_ = 0;         // in progress
   // Of the last operation begun.
+  std::size_t contributed_ = 0;    // bytes, by this rank
   level buffers_ = level::core;    // the program's
   level stages_ = level::core;     // those of this rank
   picoseconds first_line_ = 0;     // of what another rank staged
@@ -187,6 +192,8 @@ public:
     wake_later();
   }
   void await_resume() { rethrow_interruption(); }
+  // Nothing in memory: the time.
+  const void* watched() const noexcept override { return this; }
   std::string describe() const override { return "a pause"; }
 
 private:
@@ -206,6 +213,7 @@ public:
     suspend(of_.engine(), self);
   }
   void await_resume() { rethrow_interruption(); }
+  const void* watched() const noexcept override { return this; }
   std::string describe() const override { return "all ranks to meet"; }
 
 private:

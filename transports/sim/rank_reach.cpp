@@ -10,7 +10,6 @@
 namespace muster::sim {
 
 void rank::announce(wire::counter& word, std::uint64_t value) noexcept {
-  ++counters_.announcements;
   ++unheard_;
   // Strictly one after the other: what a rank announces becomes visible in that order.
   last_visible_ = std::max(local() + in_.disturbed(in_.costs().flag), last_visible_ + 1);
@@ -35,6 +34,7 @@ int rank::fetch(std::size_t, const wire::origin& from, std::size_t offset,
                 std::span<std::byte> to) noexcept {
   const auto* source = reinterpret_cast<const std::byte*>(from.address) + offset;
   if (in_.with_payload()) std::memcpy(to.data(), source, to.size());
+  counters_.shared_read += to.size();
   const model::memory_parameters& memory = in_.model().memory;
   const picoseconds begins = local();
   charge(from_ns(memory.kernel_copy_call_ns) + transfer_time(to.size(), memory.kernel_copy_gbs));
@@ -115,9 +115,10 @@ void rank::register_for(const message& one) noexcept {
   registered_ |= lane;
   if (registrations_++ >= in_.options().buffers_in_turn) return;
   const model::memory_parameters& memory = in_.model().memory;
-  constexpr double page_bytes = 4096;
-  charge(from_ns(memory.register_ns +
-                 memory.register_page_ns * static_cast<double>(one.bytes) / page_bytes));
+  constexpr std::size_t page_bytes = 4096;
+  const std::size_t pages =
+      (std::max(contributed_, one.bytes - one.head_bytes) + page_bytes - 1) / page_bytes;
+  charge(from_ns(memory.register_ns + memory.register_page_ns * static_cast<double>(pages)));
 }
 
 void rank::receive(std::size_t bytes) noexcept {

@@ -60,18 +60,21 @@ void rank::charge_line(const std::byte* from) noexcept {
 
 // What fits where: all that comes round before the same bytes are used again.
 void rank::set_levels(const arguments& call) noexcept {
-  const bool block_a_rank = call.what == collective::allgather || call.what == collective::alltoall;
-  const std::size_t contributed =
-      call.bytes() * (call.what == collective::alltoall ? team_.size() : 1);
-  const std::size_t received = call.bytes() * (block_a_rank ? team_.size() : 1);
+  const bool blocks_in = call.what == collective::allgather || call.what == collective::alltoall;
+  const bool blocks_out = call.what == collective::alltoall;
+  const bool receives =
+      call.what != collective::bcast && (call.what != collective::reduce || call.root == number_);
+  contributed_ = call.bytes() * (blocks_out ? team_.size() : 1);
+  const std::size_t received =
+      receives && !call.in_place() ? call.bytes() * (blocks_in ? team_.size() : 1) : 0;
   const auto level_of = [this](std::size_t bytes) {
     const model::memory_parameters& memory = in_.model().memory;
     if (bytes * node_.ranks.size() > memory.cache_bytes) return level::memory;
     return bytes * core_.ranks() > memory.core_cache_bytes ? level::cache : level::core;
   };
-  buffers_ = level_of((contributed + received) * in_.options().buffers_in_turn);
+  buffers_ = level_of((contributed_ + received) * in_.options().buffers_in_turn);
   // A stage goes back and forth between its writer's core and its readers'.
-  stages_ = level_of(std::min(contributed, wire::long_stage_bytes));
+  stages_ = level_of(std::min(contributed_, wire::long_stage_bytes));
   const std::size_t all = node_.ranks.size();
   const std::size_t elsewhere = all - core_.ranks();
   if (stages_ == level::core && elsewhere != 0) stages_ = level::other_core;
@@ -102,10 +105,8 @@ void rank::end(std::uint64_t sequence, const arguments& call) noexcept {
 bool rank::carries_payload() const noexcept { return in_.with_payload(); }
 
 void rank::count_copy(std::span<const std::byte> to, const std::byte* from) noexcept {
-  if (node_.is_shared(to.data())) {
-    counters_.shared_written += to.size();
-    counters_.stage_memory += node_.touch(to);
-  }
+  if (node_.is_shared(to.data())) counters_.shared_written += to.size();
+  if (node_.is_stage(to.data())) counters_.stage_memory += node_.touch(to);
   if (node_.is_shared(from)) counters_.shared_read += to.size();
 }
 
@@ -130,10 +131,8 @@ void rank::combine(const arguments& call, std::byte* to, std::span<const std::by
   for (const std::byte* each : from) {
     if (node_.is_shared(each)) counters_.shared_read += bytes;
   }
-  if (node_.is_shared(to)) {
-    counters_.shared_written += bytes;
-    counters_.stage_memory += node_.touch({to, bytes});
-  }
+  if (node_.is_shared(to)) counters_.shared_written += bytes;
+  if (node_.is_stage(to)) counters_.stage_memory += node_.touch({to, bytes});
   const picoseconds begins = local();
   const std::size_t combined = bytes * std::max<std::size_t>(from.size() - 1, 1);
   charge(in_.costs().copy_call);

@@ -1,10 +1,42 @@
 #include "transports/sim/simulation.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace muster::sim {
 namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& expected) {
+  throw error(errc::invalid_argument, "simulation: " + what + "; expected " + expected);
+}
+
+void require_share(const char* name, double share) {
+  if (!(share >= 0 && share <= 1)) {
+    refuse(std::string("faults.") + name + " is " + std::to_string(share), "a share from 0 to 1");
+  }
+}
+
+void require_time(const char* name, double ns) {
+  constexpr double longest = 1e15;  // 11 days
+  if (!(ns >= 0 && ns <= longest)) {
+    refuse(std::string("faults.") + name + " is " + std::to_string(ns), "a time from 0 to 1e15 ns");
+  }
+}
+
+void require(const faults& wrong, std::size_t ranks) {
+  require_share("delayed", wrong.delayed);
+  require_share("repeated", wrong.repeated);
+  require_time("longest_delay_ns", wrong.longest_delay_ns);
+  require_time("noticed_after_ns", wrong.noticed_after_ns);
+  for (const faults::death& each : wrong.deaths) {
+    require_time("deaths.at_ns", each.at_ns);
+    if (each.rank >= ranks) {
+      refuse("faults.deaths names rank " + std::to_string(each.rank),
+             "a rank from 0 to " + std::to_string(ranks - 1));
+    }
+  }
+}
 
 std::vector<std::size_t> filled_cluster(const model& of) {
   std::vector<std::size_t> node_of;
@@ -30,15 +62,13 @@ simulation::fixed_costs costs_of(const model& of) {
 /// Ranks share cores round robin where there are more of them.
 std::vector<place> places_of(const std::vector<std::size_t>& node_of, std::size_t cores) {
   std::vector<place> places(node_of.size());
-  std::unordered_map<std::size_t, std::uint32_t> ranks_on;
+  std::unordered_map<std::size_t, std::size_t> ranks_on;
   for (std::size_t i = 0; i < node_of.size(); ++i) {
     places[i].node = static_cast<std::uint32_t>(node_of[i]);
-    places[i].core = ranks_on[node_of[i]]++ % static_cast<std::uint32_t>(cores);
+    places[i].core = static_cast<std::uint32_t>(ranks_on[node_of[i]]++ % cores);
   }
   return places;
 }
-
-constexpr std::uint64_t disturbance = 0x6a09'e667'f3bc'c908U;  // apart from the programs' numbers
 
 }  // namespace
 
@@ -48,18 +78,26 @@ simulation::simulation(const sim::model& of, muster::catalog rows, sim::options 
       options_(std::move(how)),
       machine_(measured_by(of)),
       costs_(costs_of(of)),
-      random_(options_.seed),
-      disturbance_(options_.seed ^ disturbance) {
+      random_(options_.seed) {
+  model_.require_sense();
+  if (options_.buffers_in_turn == 0) refuse("buffers_in_turn is 0", "at least 1");
   machine_.foreign_by_hand = options_.foreign_from;
   make_ranks(options_.node_of.empty() ? filled_cluster(of) : options_.node_of);
 }
 
 void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
+  for (const std::size_t node : node_of) {
+    if (node > std::numeric_limits<std::uint32_t>::max()) {
+      refuse("node_of has node " + std::to_string(node), "numbers below 2^32");
+    }
+  }
+  require(options_.faults, node_of.size());
   const frame_pool::binding bound(pool_.get());
   const std::size_t cores = std::max<std::size_t>(model_.cluster.cores_a_node, 1);
   shape_.emplace(places_of(node_of, cores));
   records_.emplace(wire::lanes * shape_->size() * sizeof(wire::call_record));
   states_.resize(shape_->size(), wire::liveness::alive);
+  gathering_.emplace(shape_->size());
   for (std::size_t i = 0; i < shape_->nodes(); ++i) {
     const std::size_t ranks = shape_->ranks_of(i).size();
     nodes_.push_back(std::make_unique<node>(model_, ranks));
@@ -105,18 +143,17 @@ picoseconds simulation::awake_for(std::size_t number) const noexcept {
 void simulation::schedule(picoseconds when, event::kind what, const sim::rank& whose, void* subject,
                           std::uint64_t value) {
   if (ending_) return;
-  const std::uint64_t order = options_.shuffle ? disturbance_.next() : order_++;
+  const std::uint64_t order = options_.shuffle ? random_.next() : order_++;
   queue_.push({when, order, what, static_cast<std::uint32_t>(whose.number()), subject, value});
 }
 
 picoseconds simulation::disturbed(picoseconds time) noexcept {
   if (model_.jitter > 0) {
-    time += static_cast<picoseconds>(static_cast<double>(time) * model_.jitter *
-                                     disturbance_.fraction());
-  }
-  if (disturbance_.chance(options_.faults.delayed)) {
     time +=
-        static_cast<picoseconds>(1000 * options_.faults.longest_delay_ns * disturbance_.fraction());
+        static_cast<picoseconds>(static_cast<double>(time) * model_.jitter * random_.fraction());
+  }
+  if (random_.chance(options_.faults.delayed)) {
+    time += static_cast<picoseconds>(1000 * options_.faults.longest_delay_ns * random_.fraction());
   }
   return time;
 }
@@ -177,9 +214,14 @@ void simulation::happen(const event& one) {
       if (whose.is_over() || whose.is_dead()) return;
       --running_;
       whose.die();
-      return schedule(now_ + from_ns(options_.faults.noticed_after_ns), event::kind::notice, whose);
-    case event::kind::notice:
-      if (whose.is_dead()) states_[one.rank] = wire::liveness::died;
+      gathering_->give_up(one.rank);
+      meet_if_all_came();
+      return schedule(now_ + from_ns(options_.faults.noticed_after_ns), event::kind::notice_death,
+                      whose);
+    case event::kind::notice_death:
+      states_[one.rank] = wire::liveness::died;
+      return all_look();
+    case event::kind::notice_failure:
       return all_look();
   }
 }
@@ -196,8 +238,7 @@ void simulation::become_visible(const event& one) {
   }
   static_cast<wire::counter*>(one.subject)->store(one.value, std::memory_order_release);
   for (sim::rank* each : concerned_) {
-    if (each->is_asleep()) announcer.charge(costs_.system_call);
-    each->wake();
+    announcer.wake_other(*each);
   }
 }
 
@@ -210,7 +251,7 @@ void simulation::transmit(const event& one) {
   sim::rank& sender = *ranks_[of.from];
   if (sent.leaves_later) schedule(passage.ends, event::kind::left, sender, sent.on);
   schedule(passage.begins + disturbed(costs_.latency), event::kind::reach, sender, &sent);
-  if (!disturbance_.chance(options_.faults.repeated)) return;
+  if (!random_.chance(options_.faults.repeated)) return;
   message& again = make_message();
   again = sent;
   sent.on->post();
@@ -233,7 +274,15 @@ void simulation::arrive(const event& one) {
   sim::rank& receiver = *ranks_[on.of().to];
   --ranks_[on.of().from]->unheard_;
   if (options_.trace != nullptr) options_.trace->arrives(receiver.number(), sent.number, now_);
-  if (on.deliver(sent)) receiver.wake();
+  sim::rank& sender = *ranks_[on.of().from];
+  if (on.deliver(sent)) {
+    // Within a node it is the sender who has to wake a sleeper; elsewhere the interface does.
+    if (&sender.node_ == &receiver.node_) {
+      sender.wake_other(receiver);
+    } else {
+      receiver.wake();
+    }
+  }
   recycle(on);
 }
 
@@ -294,8 +343,7 @@ void simulation::break_job(const wire::failure& why) noexcept {
   if (failure_ || ending_) return;
   failure_ = why;
   failure_word_.store(1, std::memory_order_relaxed);
-  const sim::rank& first = *ranks_.front();
-  schedule(now_ + costs_.latency, event::kind::notice, first);
+  schedule(now_ + costs_.latency, event::kind::notice_failure, *ranks_.front());
 }
 
 // All that a rank said is heard before it is seen to have left.
@@ -305,19 +353,23 @@ wire::liveness simulation::state(std::size_t number) const noexcept {
 }
 
 void simulation::end_program(sim::rank& of) noexcept {
-  if (!ending_) --running_;
   states_[of.number()] = wire::liveness::left;
+  if (ending_) return;
+  --running_;
+  meet_if_all_came();
 }
 
-std::uint64_t simulation::come_to_meeting(picoseconds when) noexcept {
-  met_at_ = std::max(met_at_, when);
-  const std::uint64_t number = met_;
-  if (++came_ == running_) {
-    came_ = 0;
-    ++met_;
-    for (const auto& each : ranks_) schedule(met_at_, event::kind::run, *each);
+std::uint64_t simulation::come_to_meeting(std::size_t number, picoseconds when) noexcept {
+  const std::uint64_t meeting = gathering_->come(number, when);
+  meet_if_all_came();
+  return meeting;
+}
+
+void simulation::meet_if_all_came() noexcept {
+  if (!gathering_->meet(running_)) return;
+  for (const auto& each : ranks_) {
+    schedule(std::max(now_, gathering_->met_at()), event::kind::run, *each);
   }
-  return number;
 }
 
 void simulation::all_look() noexcept {
@@ -344,12 +396,6 @@ void simulation::report_deadlock() const {
   }
   if (count > most_named) text += "and " + std::to_string(count - most_named) + " more ranks\n";
   throw deadlock(text);
-}
-
-counters simulation::counted() const {
-  counters all;
-  for (const auto& each : ranks_) all += each->counted();
-  return all;
 }
 
 }  // namespace muster::sim

@@ -19,6 +19,7 @@
 #include "transports/sim/core.hpp"
 #include "transports/sim/counters.hpp"
 #include "transports/sim/event_queue.hpp"
+#include "transports/sim/gathering.hpp"
 #include "transports/sim/model.hpp"
 #include "transports/sim/node.hpp"
 #include "transports/sim/random.hpp"
@@ -93,11 +94,6 @@ public:
 
   picoseconds now() const noexcept { return now_; }
   std::uint64_t events() const noexcept { return events_; }
-  /// Of all ranks together.
-  counters counted() const;
-
-  /// Of a random program, apart from the simulation's own.
-  std::uint64_t random_number() noexcept { return random_.next(); }
 
   // ---- for the parts of the simulation
 
@@ -135,9 +131,9 @@ public:
   void moved() noexcept { ++moves_; }
   wire::liveness state(std::size_t number) const noexcept;
   void end_program(sim::rank& of) noexcept;
-  /// One more rank has come to a meeting, at `when`; the meeting's number.
-  std::uint64_t come_to_meeting(picoseconds when) noexcept;
-  bool is_met(std::uint64_t meeting) const noexcept { return meeting < met_ && now_ >= met_at_; }
+  /// A rank has come to a meeting, as of `when`; the meeting's number.
+  std::uint64_t come_to_meeting(std::size_t number, picoseconds when) noexcept;
+  bool is_met(std::uint64_t meeting) const noexcept { return gathering_->is_over(meeting, now_); }
   const program& rank_program() const noexcept { return program_; }
 
 private:
@@ -149,6 +145,7 @@ private:
   void arrive(const event& one);
   void recycle(channel& idle) noexcept;
   void all_look() noexcept;
+  void meet_if_all_came() noexcept;
   /// Nothing is to happen any more: looks whether some wait is in vain.
   void end_vain_waits();
   [[noreturn]] void report_deadlock() const;
@@ -166,7 +163,6 @@ private:
   muster::machine machine_;
   fixed_costs costs_;
   random random_;
-  random disturbance_;
   program program_;
 
   picoseconds now_ = 0;
@@ -178,9 +174,7 @@ private:
   std::uint64_t moves_when_stuck_ = ~std::uint64_t{0};
   std::size_t running_ = 0;  // programs
   bool ending_ = false;
-  std::size_t came_ = 0;  // to the next meeting
-  std::uint64_t met_ = 0;
-  picoseconds met_at_ = 0;
+  std::optional<gathering> gathering_;
 
   std::atomic<std::uint32_t> failure_word_{0};
   std::optional<wire::failure> failure_;

@@ -42,14 +42,10 @@ void trace::slice(std::size_t rank, std::string_view name, picoseconds begins, p
       {'X', static_cast<std::uint32_t>(rank), name_index(name), begins, ends - begins, bytes});
 }
 
-void trace::instant(std::size_t rank, std::string_view name, picoseconds when) {
-  entries_.push_back({'i', static_cast<std::uint32_t>(rank), name_index(name), when, 0, 0});
-}
-
 void trace::operation_begins(std::size_t rank, std::string_view name, std::string_view algorithm,
                              std::uint64_t sequence, picoseconds when) {
-  entries_.push_back({'b', static_cast<std::uint32_t>(rank), name_index(name), when,
-                      name_index(algorithm), sequence});
+  entries_.push_back({'b', static_cast<std::uint32_t>(rank), name_index(name), when, 0, sequence,
+                      name_index(algorithm)});
 }
 
 void trace::operation_ends(std::size_t rank, std::string_view name, std::uint64_t sequence,
@@ -80,14 +76,11 @@ std::string trace::to_json(const shape& ranks) const {
     if (each.phase == 'X') {
       text += ",\"dur\":" + microseconds(each.lasts);
       if (each.number != 0) text += ",\"args\":{\"bytes\":" + std::to_string(each.number) + "}";
-    } else if (each.phase == 'i') {
-      text += ",\"s\":\"t\"";
     } else if (each.phase == 'b' || each.phase == 'e') {
       text += ",\"cat\":\"operation\",\"id\":\"" + std::to_string(each.rank) + "." +
               std::to_string(each.number) + "\"";
       if (each.phase == 'b') {
-        text +=
-            ",\"args\":{\"algorithm\":\"" + names_[static_cast<std::size_t>(each.lasts)] + "\"}";
+        text += ",\"args\":{\"algorithm\":\"" + names_[each.algorithm] + "\"}";
       }
     } else {
       text += ",\"cat\":\"put\",\"id\":" + std::to_string(each.number);

@@ -18,7 +18,6 @@ public:
   /// From `begins` to `ends`, on a rank's lane.
   void slice(std::size_t rank, std::string_view name, picoseconds begins, picoseconds ends,
              std::size_t bytes = 0);
-  void instant(std::size_t rank, std::string_view name, picoseconds when);
   /// An operation of a rank begins, ends; several may be in progress.
   void operation_begins(std::size_t rank, std::string_view name, std::string_view algorithm,
                         std::uint64_t sequence, picoseconds when);
@@ -37,8 +36,9 @@ private:
     std::uint32_t rank;
     std::uint32_t name;  // index into names_
     picoseconds begins;
-    picoseconds lasts;  // of 'b': index into names_ of the algorithm
+    picoseconds lasts;
     std::uint64_t number;
+    std::uint32_t algorithm = 0;  // of 'b': index into names_
   };
   std::uint32_t name_index(std::string_view name);
 

@@ -4,11 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "algos/catalog.hpp"
 #include "engine/collective/collectives.hpp"
+#include "engine/coro/when_all.hpp"
 #include "engine/progress/future.hpp"
 #include "engine/progress/within.hpp"
 #include "tests/harness/failure.hpp"
@@ -220,6 +222,90 @@ TEST_CASE("many deadlines that are kept take few events") {
   });
   for (std::size_t i = 0; i < 3; ++i) CHECK(!all.rank_at(i).failure());
   CHECK(all.events() < 50'000);
+}
+
+TEST_CASE("a limit beyond the end of virtual time is none") {
+  const auto ends = run(sim::model(), {.node_of = {0, 1}},
+                        [](sim::rank& me) { return with_timeout(24h * 36500, work(me.team())); });
+  CHECK(ends[0] > 0);
+}
+
+TEST_CASE("what fails stops what runs beside it at once") {
+  const auto fails = []() -> task<> {
+    co_await this_coroutine{};
+    throw error(errc::resource, "made up");
+  };
+  sim::simulation all(sim::model(), algos::catalog(), {.node_of = {0}});
+  all.run([&](sim::rank& me) -> task<> {
+    const auto rest = [](sim::rank& of, clock_time time) -> task<> { co_await of.rest(time); };
+    const auto fail_later = [&]() -> task<> {
+      co_await me.rest(1us);
+      co_await fails();
+    };
+    co_await when_all(fail_later(), rest(me, 1s));
+  });
+  CHECK(all.rank_at(0).failure());
+  CHECK(all.rank_at(0).counted().finished < sim::from_ns(2000));
+}
+
+// ---- meetings
+
+TEST_CASE("meetings follow each other with less work between than a flag takes") {
+  sim::model of = free_model();
+  of.memory.flag_ns = 100;
+  for (const auto& nodes : all_shapes()) {
+    const auto ends = run(of, {.node_of = nodes}, [](sim::rank& me) -> task<> {
+      for (int i = 0; i < 10; ++i) {
+        co_await me.meet();
+        co_await me.compute(clock_time(me.number() == 1 ? 50 : 0));
+      }
+      co_await me.meet();
+    });
+    for (const double end : ends) CHECK(end == 500);
+  }
+}
+
+TEST_CASE("a meeting takes place without ranks that ended or died") {
+  for (const double death : {500.0, 1500.0}) {
+    sim::simulation all(free_model(), algos::catalog(), with_death({0, 0, 1, 1}, 3, death));
+    all.run([](sim::rank& me) -> task<> {
+      if (me.number() == 2) co_return;
+      if (me.number() == 0) co_await me.rest(1us);
+      co_await me.meet();
+      co_await me.rest(1us);
+      co_await me.meet();
+    });
+    for (const std::size_t i : {0, 1, 2}) CHECK(!all.rank_at(i).failure());
+    CHECK(all.rank_at(1).counted().finished >= sim::from_ns(2000));
+  }
+}
+
+TEST_CASE("options that make no sense are refused, with what was expected") {
+  const auto check_refused = [](const sim::options& how, std::string_view part) {
+    const auto refused = failure_of([&] { sim::simulation(sim::model(), algos::catalog(), how); });
+    REQUIRE(refused);
+    CHECK(refused->code() == errc::invalid_argument);
+    CHECK(says(refused->text(), part));
+  };
+  sim::options how{.node_of = {0, 1}};
+  how.buffers_in_turn = 0;
+  check_refused(how, "buffers_in_turn is 0; expected at least 1");
+  check_refused(with_death({0, 1}, 2, 5), "rank 2; expected a rank from 0 to 1");
+  check_refused(with_death({0, 1}, 1, -5), "faults.deaths.at_ns is -5");
+  how = {.node_of = {0, 1}};
+  how.faults.repeated = 1.5;
+  check_refused(how, "faults.repeated is 1.5");
+  how.faults.repeated = 0;
+  how.faults.longest_delay_ns = std::numeric_limits<double>::quiet_NaN();
+  check_refused(how, "faults.longest_delay_ns is");
+  how = {.node_of = {0, std::size_t{1} << 40}};
+  check_refused(how, "node_of has node");
+  sim::model wrong;
+  wrong.network.rails = 0;
+  const auto refused =
+      failure_of([&] { sim::simulation(wrong, algos::catalog(), {.node_of = {0}}); });
+  REQUIRE(refused);
+  CHECK(says(refused->text(), "network.rails is 0"));
 }
 
 TEST_CASE("blocking is refused, with what to do instead") {

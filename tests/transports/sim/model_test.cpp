@@ -55,15 +55,19 @@ TEST_CASE("values of the wrong kind") {
   check_refused(R"({"jitter": "much"})", "jitter is \"much\"");
 }
 
-TEST_CASE("values that are too small") {
-  check_refused(R"({"cluster": {"nodes": 0}})", "cluster.nodes is 0; expected at least 1");
+TEST_CASE("values that are too small or too large") {
+  check_refused(R"({"cluster": {"nodes": 0}})", "cluster.nodes is 0; expected from 1 to");
+  check_refused(R"({"cluster": {"cores_a_node": 4294967296}})", "cluster.cores_a_node");
+  check_refused(R"({"network": {"latency_ns": 1e300}})", "network.latency_ns");
+  check_refused(R"({"network": {"latency_ns": 1e999}})", "mine.json: not JSON");
+  check_refused(R"({"network": {"rails": 1000000}})", "network.rails");
   check_refused(R"({"cluster": {"cores_a_node": 0}})", "cluster.cores_a_node");
   check_refused(R"({"network": {"rails": 0}})", "network.rails");
   check_refused(R"({"network": {"latency_ns": -1}})", "network.latency_ns is -1");
   check_refused(R"({"network": {"bandwidth_gbs": 0}})", "network.bandwidth_gbs");
   check_refused(R"({"memory": {"core_copy_gbs": 0}})", "memory.core_copy_gbs");
   check_refused(R"({"core": {"switch_ns": -0.5}})", "core.switch_ns");
-  check_refused(R"({"jitter": -0.1})", "jitter is -0.1; expected at least 0");
+  check_refused(R"({"jitter": -0.1})", "jitter is -0.1; expected from 0 to");
 }
 
 TEST_CASE("files that cannot be read") {

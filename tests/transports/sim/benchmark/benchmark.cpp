@@ -52,8 +52,8 @@ task<> one_alltoall(rank& self) {
   call.what = collective::alltoall;
   call.count = 512;
   // Payload is left out: addresses that nobody touches.
-  call.send = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 44);
-  call.receive = reinterpret_cast<std::byte*>(std::uintptr_t{2} << 44);
+  call.send = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 58);
+  call.receive = reinterpret_cast<std::byte*>(std::uintptr_t{2} << 58);
   self.team().choose(collective::alltoall, "pairwise");
   co_await perform(self.team(), call);
 }
