@@ -167,12 +167,12 @@ private:
   picoseconds next_deadline_ = never;  // of some wait, and scheduled
   std::size_t operations_ = 0;         // in progress
   // Of the last operation begun.
-  std::size_t contributed_ = 0;    // bytes, by this rank
-  level buffers_ = level::core;    // the program's
-  level stages_ = level::core;     // those of this rank
-  picoseconds first_line_ = 0;     // of what another rank staged
-  std::size_t lines_ = 0;          // so begun, of stages, since it last looked
-  std::uint64_t registered_ = 0;   // a bit for each lane: the operation's memory is
+  std::size_t contributed_ = 0;   // bytes, by this rank
+  level buffers_ = level::core;   // the program's
+  level stages_ = level::core;    // those of this rank
+  picoseconds first_line_ = 0;    // of what another rank staged
+  std::size_t lines_ = 0;         // so begun, of stages, since it last looked or began an operation
+  std::uint64_t registered_ = 0;  // a bit for each lane: the operation's memory is
   std::size_t registrations_ = 0;  // buffers so far
   std::exception_ptr failure_;
 

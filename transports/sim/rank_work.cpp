@@ -87,6 +87,7 @@ void rank::set_levels(const arguments& call) noexcept {
 void rank::begin(std::uint64_t sequence, const arguments& call,
                  std::string_view algorithm) noexcept {
   ++operations_;
+  lines_ = 0;
   set_levels(call);
   if (in_.trace() != nullptr) {
     in_.trace()->operation_begins(number_, name(call.what), algorithm, sequence, local());
