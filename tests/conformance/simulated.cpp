@@ -13,6 +13,7 @@ simulated simulate(const world_case& world) {
   simulated result;
   result.model.cluster.cores_a_node = world.ranks;  // a core each
   result.options.node_of = node_of(world.nodes, world.ranks);
+  result.options.watch_reads = true;
   result.options.one_process = world.data == movement::lent;
   if (world.data == movement::foreign) {
     result.model.memory.kernel_copy_gbs = 6;

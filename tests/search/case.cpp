@@ -96,6 +96,7 @@ simulated random_simulation(random_stream& random, std::size_t ranks) {
   options.node_of = random_nodes(random, ranks);
   options.seed = random.next();
   options.shuffle = random.one_in(2);
+  options.watch_reads = true;
   options.one_process = random.one_in(3);
   if (random.one_in(3)) options.foreign_from = 1 + random.below(100'000);
   options.faults = random_faults(random);

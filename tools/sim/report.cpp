@@ -21,7 +21,6 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t narrow = 9;
 constexpr std::size_t wide = 19;  ///< of an algorithm's name
-constexpr std::size_t most_ranks_listed = 1024;
 
 std::string count(double value) {
   if (value >= 1e6) return fmt::format("{:.3g}M", value / 1e6);
@@ -81,7 +80,7 @@ void add_figures(ordered_json& object, const result& one) {
   object["a_call_busiest_node"] = to_json(one.busiest_node);
   object["waiting_mean_us"] = mean(one.waiting_us);
   object["waiting_most_us"] = most(one.waiting_us);
-  if (one.waiting_us.size() <= most_ranks_listed) object["waiting_us"] = one.waiting_us;
+  object["waiting_us"] = one.waiting_us;
   object["virtual_us"] = sim::to_ns(one.virtual_time) / 1e3;
   object["events"] = one.events;
 }

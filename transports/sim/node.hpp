@@ -8,6 +8,7 @@
 #include "engine/wire/board.hpp"
 #include "transports/sim/clock.hpp"
 #include "transports/sim/network.hpp"
+#include "transports/sim/unannounced.hpp"
 
 namespace muster::sim {
 
@@ -55,6 +56,7 @@ public:
   bool is_allocated(std::span<const std::byte> bytes) const noexcept;
 
   node_interfaces interfaces;
+  unannounced_writes writes;
   std::vector<rank*> ranks;
 
 private:

@@ -111,6 +111,9 @@ private:
   void charge_copy(std::size_t bytes, level to, level from) noexcept;
   /// The line with which another rank's data begin has to travel.
   void charge_line(const std::byte* from) noexcept;
+  /// Holds what is read and written of shared memory against what is announced.
+  void watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
+             std::size_t bytes);
   void set_levels(const arguments& call) noexcept;
   void charge_put(message& one) noexcept;
   void register_for(const message& one) noexcept;
@@ -163,10 +166,13 @@ private:
   picoseconds idle_since_ = 0;
   picoseconds awake_for_ = 0;          // then, if it finds nothing, it sleeps
   picoseconds last_visible_ = 0;       // its flags become visible in order
+  std::uint64_t announced_ = 0;        // flags set so far
+  std::uint64_t visible_ = 0;          // of those, seen by the others
   std::size_t unheard_ = 0;            // flags and messages on their way
   picoseconds next_deadline_ = never;  // of some wait, and scheduled
   std::size_t operations_ = 0;         // in progress
   // Of the last operation begun.
+  collective what_ = collective::barrier;
   std::size_t contributed_ = 0;   // bytes, by this rank
   level buffers_ = level::core;   // the program's
   level stages_ = level::core;    // those of this rank

@@ -10,6 +10,7 @@
 namespace muster::sim {
 
 void rank::announce(wire::counter& word, std::uint64_t value) noexcept {
+  ++announced_;
   ++unheard_;
   // Strictly one after the other: what a rank announces becomes visible in that order.
   last_visible_ = std::max(local() + in_.disturbed(in_.costs().flag), last_visible_ + 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "engine/collective/combine.hpp"
 #include "transports/sim/rank.hpp"
@@ -64,6 +65,7 @@ void rank::set_levels(const arguments& call) noexcept {
   const bool blocks_out = call.what == collective::alltoall;
   const bool receives =
       call.what != collective::bcast && (call.what != collective::reduce || call.root == number_);
+  what_ = call.what;
   contributed_ = call.bytes() * (blocks_out ? team_.size() : 1);
   const std::size_t received =
       receives && !call.in_place() ? call.bytes() * (blocks_in ? team_.size() : 1) : 0;
@@ -105,6 +107,18 @@ void rank::end(std::uint64_t sequence, const arguments& call) noexcept {
 
 bool rank::carries_payload() const noexcept { return in_.with_payload(); }
 
+void rank::watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
+                 std::size_t bytes) {
+  if (!in_.options().watch_reads || in_.is_ending()) return;
+  const auto announced = [this](std::size_t rank) { return in_.rank_at(rank).visible_; };
+  for (const std::byte* each : from) {
+    if (!node_.is_shared(each)) continue;
+    const auto writer = node_.writes.premature({each, bytes}, number_, announced);
+    if (writer) in_.read_prematurely(number_, *writer, std::string(name(what_)));
+  }
+  if (node_.is_shared(to.data())) node_.writes.write(to, number_, announced_ + 1);
+}
+
 void rank::count_copy(std::span<const std::byte> to, const std::byte* from) noexcept {
   if (node_.is_shared(to.data())) counters_.shared_written += to.size();
   if (node_.is_stage(to.data())) counters_.stage_memory += node_.touch(to);
@@ -114,6 +128,7 @@ void rank::count_copy(std::span<const std::byte> to, const std::byte* from) noex
 void rank::copy(std::span<std::byte> to, const std::byte* from) noexcept {
   if (to.empty()) return;
   if (in_.with_payload()) std::memcpy(to.data(), from, to.size());
+  watch(to, {&from, 1}, to.size());
   count_copy(to, from);
   const picoseconds begins = local();
   charge_line(from);
@@ -129,6 +144,7 @@ void rank::combine(const arguments& call, std::byte* to, std::span<const std::by
                    std::size_t count) noexcept {
   if (in_.with_payload()) muster::combine(call.op, call.type, to, from, count);
   const std::size_t bytes = count * call.element();
+  watch({to, bytes}, from, bytes);
   for (const std::byte* each : from) {
     if (node_.is_shared(each)) counters_.shared_read += bytes;
   }

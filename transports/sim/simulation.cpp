@@ -176,7 +176,15 @@ void simulation::run(const program& each) {
     now_ = next.when;
     if (++events_ % between_reports == 0 && options_.progress) options_.progress(events_);
     happen(next);
+    if (!premature_.empty()) throw premature_read(premature_);
   }
+}
+
+void simulation::read_prematurely(std::size_t reader, std::size_t writer,
+                                  const std::string& operation) {
+  if (!premature_.empty()) return;
+  premature_ = "rank " + std::to_string(reader) + " reads, in " + operation + ", what rank " +
+               std::to_string(writer) + " has not announced, or is overwriting";
 }
 
 void simulation::happen(const event& one) {
@@ -229,6 +237,7 @@ void simulation::happen(const event& one) {
 void simulation::become_visible(const event& one) {
   sim::rank& announcer = *ranks_[one.rank];
   --announcer.unheard_;
+  ++announcer.visible_;
   // Asked before the word changes: what a wait watches next may depend on it.
   concerned_.clear();
   for (sim::rank* each : announcer.node_.ranks) {

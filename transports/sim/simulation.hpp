@@ -52,6 +52,8 @@ struct options {
   bool shuffle = false;
   /// Ranks are threads of one process and read each other's buffers where they are.
   bool one_process = false;
+  /// Whether every read of shared memory is held against what was announced: see `premature_read`.
+  bool watch_reads = false;
   /// See `machine::foreign_by_hand`.
   std::size_t foreign_from = 0;
   /// Different buffers that the programs use in turn: what comes round again only after so many
@@ -67,6 +69,13 @@ struct options {
 /// Nothing will ever happen again although some ranks are not at their end. `what()` tells which of
 /// them waits for whom.
 class deadlock : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A rank read what its writer had not announced, or was overwriting. On hardware that is a race,
+/// whatever the bytes were.
+class premature_read : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
 };
@@ -89,7 +98,7 @@ public:
   /// What a rank runs: begun at time 0 on each, when time reaches it.
   using program = std::function<task<>(sim::rank&)>;
   /// Runs the program on every rank to its end, once. What it throws on a rank is kept in
-  /// `rank::failure`. \throws deadlock
+  /// `rank::failure`. \throws deadlock, premature_read
   void run(const program& each);
 
   picoseconds now() const noexcept { return now_; }
@@ -108,6 +117,7 @@ public:
   const muster::machine& machine() const noexcept { return machine_; }
   bool with_payload() const noexcept { return options_.payload; }
   bool is_ending() const noexcept { return ending_; }
+  void read_prematurely(std::size_t reader, std::size_t writer, const std::string& operation);
   /// How long a rank that finds nothing goes on looking.
   picoseconds awake_for(std::size_t number) const noexcept;
   sim::trace* trace() const noexcept { return options_.trace; }
@@ -173,6 +183,7 @@ private:
   std::uint64_t moves_ = 0;
   std::uint64_t moves_when_stuck_ = ~std::uint64_t{0};
   std::size_t running_ = 0;  // programs
+  std::string premature_;    // what was read so, first
   bool ending_ = false;
   std::optional<gathering> gathering_;
 

@@ -94,11 +94,11 @@ TEST_CASE("report: JSON has what was asked, and figures only where there are som
   CHECK(other["failure"] == "rank 1: broken");
 }
 
-TEST_CASE("report: the waiting of very many ranks is summed up") {
+TEST_CASE("report: the waiting of each of very many ranks") {
   result one = measured({operation::barrier, 0, "auto"}, 1);
-  one.waiting_us.assign(1025, 2.5);
+  one.waiting_us.assign(7168, 2.5);
   const auto object = to_json(four_ranks(), one);
-  CHECK(!object.contains("waiting_us"));
+  CHECK(object["waiting_us"].size() == 7168);
   CHECK(object["waiting_mean_us"] == 2.5);
 }
 

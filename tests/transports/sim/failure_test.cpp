@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <limits>
 #include <string>
@@ -246,6 +247,35 @@ TEST_CASE("what fails stops what runs beside it at once") {
   });
   CHECK(all.rank_at(0).failure());
   CHECK(all.rank_at(0).counted().finished < sim::from_ns(2000));
+}
+
+// ---- races
+
+/// Rank 0 publishes in two steps, by hand: the flag and then, too late, the data.
+TEST_CASE("data written after its flag is told from data written before") {
+  for (const bool late : {false, true}) {
+    sim::simulation all(free_model(), algos::catalog(), {.node_of = {0, 0}, .watch_reads = true});
+    std::byte* const shared = all.rank_at(0).board().tiny_stage(0, 0);
+    wire::counter& flag = all.rank_at(0).board().arrival(0, 0).word;
+    std::array<std::byte, 64> mine{};
+    const auto program = [&](sim::rank& me) -> task<> {
+      if (me.number() == 0) {
+        if (!late) me.copy({shared, 64}, mine.data());
+        me.announce(flag, 1);
+        if (late) me.copy({shared, 64}, mine.data());
+        co_return;
+      }
+      co_await until([&] { return flag.load() == 1; });
+      std::array<std::byte, 64> read{};
+      me.copy(read, shared);
+    };
+    const auto run_all = [&] { all.run(program); };
+    if (late) {
+      CHECK_THROWS_AS(run_all(), sim::premature_read);
+    } else {
+      CHECK_NOTHROW(run_all());
+    }
+  }
 }
 
 // ---- meetings
