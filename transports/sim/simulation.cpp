@@ -70,16 +70,20 @@ std::vector<place> places_of(const std::vector<std::size_t>& node_of, std::size_
   return places;
 }
 
+const model& checked(const model& of) {
+  of.require_sense();
+  return of;
+}
+
 }  // namespace
 
 simulation::simulation(const sim::model& of, muster::catalog rows, sim::options how)
-    : model_(of),
+    : model_(checked(of)),
       rows_(rows),
       options_(std::move(how)),
       machine_(measured_by(of)),
       costs_(costs_of(of)),
       random_(options_.seed) {
-  model_.require_sense();
   if (options_.buffers_in_turn == 0) refuse("buffers_in_turn is 0", "at least 1");
   machine_.foreign_by_hand = options_.foreign_from;
   make_ranks(options_.node_of.empty() ? filled_cluster(of) : options_.node_of);
@@ -93,22 +97,11 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
   }
   require(options_.faults, node_of.size());
   const frame_pool::binding bound(pool_.get());
-  const std::size_t cores = std::max<std::size_t>(model_.cluster.cores_a_node, 1);
-  shape_.emplace(places_of(node_of, cores));
+  shape_.emplace(places_of(node_of, model_.cluster.cores_a_node));
   records_.emplace(wire::lanes * shape_->size() * sizeof(wire::call_record));
   states_.resize(shape_->size(), wire::liveness::alive);
   gathering_.emplace(shape_->size());
-  for (std::size_t i = 0; i < shape_->nodes(); ++i) {
-    const std::size_t ranks = shape_->ranks_of(i).size();
-    nodes_.push_back(std::make_unique<node>(model_, ranks));
-    for (std::size_t c = 0; c < std::min(cores, ranks); ++c) {
-      cores_.push_back(std::make_unique<core>(*this));
-    }
-  }
-  std::vector<std::size_t> first_core(shape_->nodes());
-  for (std::size_t i = 1; i < shape_->nodes(); ++i) {
-    first_core[i] = first_core[i - 1] + std::min(cores, shape_->ranks_of(i - 1).size());
-  }
+  const std::vector<std::size_t> first_core = make_nodes();
   for (std::size_t i = 0; i < shape_->size(); ++i) {
     const std::size_t on = shape_->node_of(i);
     core& by = *cores_[first_core[on] + shape_->place_of(i).core];
@@ -116,6 +109,19 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
     nodes_[on]->ranks.push_back(ranks_.back().get());
     by.add(*ranks_.back());
   }
+}
+
+std::vector<std::size_t> simulation::make_nodes() {
+  std::vector<std::size_t> first_core;
+  for (std::size_t i = 0; i < shape_->nodes(); ++i) {
+    const std::size_t ranks = shape_->ranks_of(i).size();
+    nodes_.push_back(std::make_unique<node>(model_, ranks));
+    first_core.push_back(cores_.size());
+    for (std::size_t c = 0; c < std::min(model_.cluster.cores_a_node, ranks); ++c) {
+      cores_.push_back(std::make_unique<core>(*this));
+    }
+  }
+  return first_core;
 }
 
 simulation::~simulation() {

@@ -148,6 +148,8 @@ public:
 
 private:
   void make_ranks(const std::vector<std::size_t>& node_of);
+  /// And their cores; the number of each node's first.
+  std::vector<std::size_t> make_nodes();
   void happen(const event& one);
   void become_visible(const event& one);
   void transmit(const event& one);
