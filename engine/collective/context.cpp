@@ -76,7 +76,9 @@ void context::arrive() noexcept {
 }
 
 void context::publish(std::span<const std::byte> bytes) noexcept {
-  if (!bytes.empty()) move_bytes({publication(index_, bytes.size()), bytes.size()}, bytes.data());
+  if (!bytes.empty()) {
+    move_bytes(fabric().time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
+  }
   arrive();
 }
 
@@ -84,7 +86,7 @@ std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) 
   wire::virtual_time* const time = fabric().time();
   if (bytes.empty() || (time != nullptr && !time->carries_payload())) return bytes;
   aside_.resize(bytes.size());
-  move_bytes(aside_, bytes.data());
+  move_bytes(time, aside_, bytes.data());
   return aside_;
 }
 

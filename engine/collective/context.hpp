@@ -312,32 +312,35 @@ public:
 
   /// Local work. Awaited, so that it can take time where time is virtual.
   wire::work_wait copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
+    wire::virtual_time* const time = fabric().time();
     // In-place forms meet here with both sides the same.
-    if (to.data() != from.data() && !from.empty()) move_bytes(to, from.data());
-    return work();
+    if (to.data() != from.data() && !from.empty()) move_bytes(time, to, from.data());
+    return wire::work_wait(time);
   }
   /// The same into this rank's result; past the cache, where the results of the node's ranks would
   /// not stay in it anyway.
   wire::work_wait copy_result(std::span<std::byte> to, const std::byte* from) {
+    wire::virtual_time* const time = fabric().time();
     read_neighbours([&] {
       if (results_exceed_cache_) {
         stream_copy(to.data(), from, to.size());
       } else {
-        move_bytes(to, from);
+        move_bytes(time, to, from);
       }
     });
-    return work();
+    return wire::work_wait(time);
   }
   wire::work_wait combine(std::byte* to, std::span<const std::byte* const> from,
                           std::size_t count) {
+    wire::virtual_time* const time = fabric().time();
     read_neighbours([&] {
-      if (wire::virtual_time* time = fabric().time()) [[unlikely]] {
+      if (time != nullptr) [[unlikely]] {
         time->combine(call_, to, from, count);
       } else {
         muster::combine(call_.op, call_.type, to, from, count);
       }
     });
-    return work();
+    return wire::work_wait(time);
   }
 
   /// "allreduce(16 x float64, sum), operation 7", for messages.
@@ -359,8 +362,9 @@ private:
   wire::fabric& fabric() const noexcept { return team_.fabric(); }
   /// The time that this rank's work so far takes.
   wire::work_wait work() const noexcept { return wire::work_wait(fabric().time()); }
-  void move_bytes(std::span<std::byte> to, const std::byte* from) const noexcept {
-    if (wire::virtual_time* time = fabric().time()) [[unlikely]] {
+  static void move_bytes(wire::virtual_time* time, std::span<std::byte> to,
+                         const std::byte* from) noexcept {
+    if (time != nullptr) [[unlikely]] {
       time->copy(to, from);
     } else {
       std::memcpy(to.data(), from, to.size());
