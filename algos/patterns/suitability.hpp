@@ -6,11 +6,6 @@
 /// Answers that many algorithms give to "do you suit this call?" and "which stages does it use?".
 namespace muster::algos {
 
-/// What one rank puts into the node's memory: a vector or block, or for alltoall a block a rank.
-inline std::size_t contributed_bytes(const shape& ranks, const arguments& call) noexcept {
-  return call.what == collective::alltoall ? call.bytes() * ranks.size() : call.bytes();
-}
-
 inline bool any_team(const shape&, const machine&, const arguments&) { return true; }
 
 inline bool one_node(const shape& ranks, const machine&, const arguments&) {
@@ -19,7 +14,7 @@ inline bool one_node(const shape& ranks, const machine&, const arguments&) {
 
 /// For algorithms that publish whole contributions, which must fit into a short stage.
 inline bool one_node_short(const shape& ranks, const machine&, const arguments& call) {
-  return ranks.nodes() == 1 && contributed_bytes(ranks, call) <= wire::short_stage_bytes;
+  return ranks.nodes() == 1 && call.contributed_bytes(ranks.size()) <= wire::short_stage_bytes;
 }
 
 /// For algorithms that only use channels.
@@ -29,20 +24,21 @@ inline stage_kind no_stages(const shape&, const machine&, const arguments&) {
 
 /// For algorithms that publish and of which some ranks wait for nobody.
 inline stage_kind one_way_stages(const shape& ranks, const machine&, const arguments& call) {
-  return contributed_bytes(ranks, call) <= wire::inline_bytes ? stage_kind::none
-                                                              : stage_kind::one_way;
+  return call.contributed_bytes(ranks.size()) <= wire::inline_bytes ? stage_kind::none
+                                                                    : stage_kind::one_way;
 }
 
 /// For algorithms that publish and of which every rank waits for every other.
 inline stage_kind exchanged_stages(const shape& ranks, const machine&, const arguments& call) {
-  return contributed_bytes(ranks, call) <= wire::inline_bytes ? stage_kind::none
-                                                              : stage_kind::exchanged;
+  return call.contributed_bytes(ranks.size()) <= wire::inline_bytes ? stage_kind::none
+                                                                    : stage_kind::exchanged;
 }
 
 /// For algorithms with tracks.
 inline stage_kind track_stages(const shape& ranks, const machine&, const arguments& call) {
   constexpr std::size_t lengthy = 128 * 1024;
-  return contributed_bytes(ranks, call) <= lengthy ? stage_kind::lengthy : stage_kind::very_long;
+  return call.contributed_bytes(ranks.size()) <= lengthy ? stage_kind::lengthy
+                                                         : stage_kind::very_long;
 }
 
 }  // namespace muster::algos

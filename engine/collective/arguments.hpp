@@ -63,6 +63,17 @@ struct arguments {
   /// Bytes of the vector, or of one block.
   std::size_t bytes() const noexcept { return count * element(); }
 
+  /// Whether a rank has a block for each, or of each.
+  bool sends_blocks() const noexcept { return what == collective::alltoall; }
+  bool receives_blocks() const noexcept { return sends_blocks() || what == collective::allgather; }
+  /// Bytes that one of so many ranks contributes, receives (where it does): a vector, or blocks.
+  std::size_t contributed_bytes(std::size_t ranks) const noexcept {
+    return bytes() * (sends_blocks() ? ranks : 1);
+  }
+  std::size_t received_bytes(std::size_t ranks) const noexcept {
+    return bytes() * (receives_blocks() ? ranks : 1);
+  }
+
   /// What this rank contributes to bcast, reduce, allreduce.
   std::span<const std::byte> contribution() const noexcept {
     return {in_place() ? receive : send, bytes()};

@@ -19,12 +19,9 @@ bool has_root(collective what) noexcept {
 bool has_op(collective what) noexcept {
   return what == collective::reduce || what == collective::allreduce;
 }
-bool has_block_a_rank(collective what) noexcept {
-  return what == collective::allgather || what == collective::alltoall;
-}
 
 void check_extent(const team& on, const arguments& call) {
-  const std::size_t blocks = has_block_a_rank(call.what) ? on.size() : 1;
+  const std::size_t blocks = call.receives_blocks() ? on.size() : 1;
   // Addresses are signed distances in C++: half of size_t is the most that a buffer can span.
   constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
   const std::size_t bytes_a_count = call.element() * blocks;

@@ -31,9 +31,7 @@ context::~context() {
 }
 
 std::size_t context::received_in_node() const noexcept {
-  const bool block_a_rank =
-      call_.what == collective::allgather || call_.what == collective::alltoall;
-  return call_.bytes() * node_.size() * (block_a_rank ? size() : 1);
+  return call_.received_bytes(size()) * node_.size();
 }
 
 void context::write_record() noexcept {

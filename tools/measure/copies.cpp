@@ -41,7 +41,7 @@ double copy_rate(std::size_t working_set, int rounds) {
   one.round();
   std::vector<double> rates;
   for (int i = 0; i < rounds; ++i) rates.push_back(one.round());
-  return median(rates);
+  return bench::median(rates);
 }
 
 /// Copying between memory beyond the caches and a block that stays in the core's own: as good as
@@ -61,7 +61,7 @@ double one_sided_rate(std::size_t working_set, int rounds, bool written) {
     }
     rates.push_back(static_cast<double>(far.size()) / watch.ns());
   }
-  return median(rates);
+  return bench::median(rates);
 }
 
 /// What all processors copy together, beyond the caches.
@@ -79,7 +79,7 @@ double rate_of_all(std::span<const int> cpus, std::size_t working_set, int round
         while (ready.load() < cpus.size()) std::this_thread::yield();
         std::vector<double> mine;
         for (int round = 0; round < rounds; ++round) mine.push_back(one.round());
-        rates[i] = median(mine);
+        rates[i] = bench::median(mine);
       });
     }
   }
@@ -109,7 +109,7 @@ double other_core_rate(int writer, int reader, double core_rate) {
       each.push_back(watch.ns());
       turn.store(2 * i + own + 1, std::memory_order_release);
     }
-    return median(each);
+    return bench::median(each);
   };
   double read = 0;
   std::jthread other([&] { read = copy_in_turn(reader, 1, false); });

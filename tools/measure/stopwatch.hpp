@@ -1,8 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <vector>
+
+#include "tools/bench/statistics.hpp"
 
 namespace muster::measure {
 
@@ -17,12 +18,6 @@ private:
   clock::time_point start_ = clock::now();
 };
 
-inline double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// What `work` takes: the median of `samples`, each of so many calls.
 template <class Work>
 double median_ns(int samples, int calls, Work work) {
@@ -32,7 +27,7 @@ double median_ns(int samples, int calls, Work work) {
     for (int k = 0; k < calls; ++k) work();
     each.push_back(watch.ns() / calls);
   }
-  return median(each);
+  return bench::median(each);
 }
 
 }  // namespace muster::measure

@@ -113,7 +113,7 @@ double switch_ns(int cpu, int others) {
       const auto yields = waiting_rank().wait_until([&watch] { return watch.ns() > sample_ns; });
       rounds.push_back(watch.ns() / static_cast<double>(std::max<std::uint64_t>(yields, 1)));
     }
-    result = median(rounds) / static_cast<double>(those.count() + 1);
+    result = bench::median(rounds) / static_cast<double>(those.count() + 1);
   }
   ::munmap(memory, sizeof(meeting));
   return result;
@@ -141,7 +141,7 @@ double wake_ns(int ringer, int sleeper) {
     each.push_back(watch.ns() / 2);
     back.drain();
   }
-  return median(each);
+  return bench::median(each);
 }
 
 }  // namespace

@@ -8,30 +8,14 @@
 #include "algos/catalog.hpp"
 #include "engine/collective/collectives.hpp"
 #include "tools/bench/buffers.hpp"
-#include "tools/bench/collective_of.hpp"
 #include "tools/measure/stopwatch.hpp"
+#include "tools/sim/buffers.hpp"
 #include "transports/sim/simulation.hpp"
 
 namespace muster::validate {
 namespace {
 
 constexpr std::size_t word_bytes = bench::word_bytes;
-
-/// Where no memory can be: payload is left out, and nobody touches buffers.
-std::byte* nowhere(std::uintptr_t which) { return reinterpret_cast<std::byte*>(which << 58); }
-
-arguments call_at(const bench::point& at) {
-  arguments call;
-  call.what = bench::collective_of(at.what);
-  if (call.what == collective::barrier) return call;
-  call.type = datatype::float64;
-  call.count = at.bytes / word_bytes;
-  const bool reduces = call.what == collective::reduce || call.what == collective::allreduce;
-  if (reduces) call.op = reduction::sum;
-  call.receive = nowhere(2);
-  if (call.what != collective::bcast) call.send = nowhere(1);
-  return call;
-}
 
 std::size_t buffers_in_turn(const bench::point& at) {
   const auto shape = bench::shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
@@ -50,10 +34,11 @@ double predict_us(const sim::model& machine, const bench::point& at, double prep
   // Some ranks run far ahead of others: only many calls show how fast all get on.
   const int warmups = 100;
   const int calls = at.bytes * at.ranks <= 64 * 1024 ? 1000 : 60;
-  const arguments call = call_at(at);
+  const simulator::call_buffers buffers({at.what, at.bytes, {}}, at.ranks, false);
   const clock_time preparing{static_cast<std::int64_t>(preparing_ns)};
   std::vector<double> means(at.ranks);
   ranks.run([&](sim::rank& self) -> task<> {
+    const arguments call = buffers.call_of(self.number());
     for (int i = 0; i < warmups; ++i) co_await perform(self.team(), call);
     co_await self.meet();
     const clock_time start = self.now();

@@ -19,8 +19,9 @@ void core::add(rank& one) {
   constexpr std::size_t crowd = 8;
   const auto more = static_cast<picoseconds>(std::min(ranks_.size(), crowd)) - 2;
   const auto& costs = in_.costs();
-  switch_ = costs.turn + (costs.crowded_turn - costs.turn) * std::max<picoseconds>(more, 0) /
-                             static_cast<picoseconds>(crowd - 2);
+  switch_ = costs.core_switch + (costs.crowded_switch - costs.core_switch) *
+                                    std::max<picoseconds>(more, 0) /
+                                    static_cast<picoseconds>(crowd - 2);
 }
 
 void core::request(rank& one) noexcept {

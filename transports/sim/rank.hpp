@@ -117,7 +117,8 @@ private:
   void set_levels(const arguments& call) noexcept;
   void charge_put(message& one) noexcept;
   void register_for(const message& one) noexcept;
-  void count_copy(std::span<const std::byte> to, const std::byte* from) noexcept;
+  void count_read(const std::byte* from, std::size_t bytes) noexcept;
+  void count_written(std::span<const std::byte> to) noexcept;
 
   /// Sends a message of one of its channels.
   void post(message& one) noexcept;

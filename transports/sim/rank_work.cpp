@@ -61,14 +61,11 @@ void rank::charge_line(const std::byte* from) noexcept {
 
 // What fits where: all that comes round before the same bytes are used again.
 void rank::set_levels(const arguments& call) noexcept {
-  const bool blocks_in = call.what == collective::allgather || call.what == collective::alltoall;
-  const bool blocks_out = call.what == collective::alltoall;
   const bool receives =
       call.what != collective::bcast && (call.what != collective::reduce || call.root == number_);
   what_ = call.what;
-  contributed_ = call.bytes() * (blocks_out ? team_.size() : 1);
-  const std::size_t received =
-      receives && !call.in_place() ? call.bytes() * (blocks_in ? team_.size() : 1) : 0;
+  contributed_ = call.contributed_bytes(team_.size());
+  const std::size_t received = receives && !call.in_place() ? call.received_bytes(team_.size()) : 0;
   const auto level_of = [this](std::size_t bytes) {
     const model::memory_parameters& memory = in_.model().memory;
     if (bytes * node_.ranks.size() > memory.cache_bytes) return level::memory;
@@ -119,17 +116,21 @@ void rank::watch(std::span<const std::byte> to, std::span<const std::byte* const
   if (node_.is_shared(to.data())) node_.writes.write(to, number_, announced_ + 1);
 }
 
-void rank::count_copy(std::span<const std::byte> to, const std::byte* from) noexcept {
+void rank::count_read(const std::byte* from, std::size_t bytes) noexcept {
+  if (node_.is_shared(from)) counters_.shared_read += bytes;
+}
+
+void rank::count_written(std::span<const std::byte> to) noexcept {
   if (node_.is_shared(to.data())) counters_.shared_written += to.size();
   if (node_.is_stage(to.data())) counters_.stage_memory += node_.touch(to);
-  if (node_.is_shared(from)) counters_.shared_read += to.size();
 }
 
 void rank::copy(std::span<std::byte> to, const std::byte* from) noexcept {
   if (to.empty()) return;
   if (in_.with_payload()) std::memcpy(to.data(), from, to.size());
   watch(to, {&from, 1}, to.size());
-  count_copy(to, from);
+  count_read(from, to.size());
+  count_written(to);
   const picoseconds begins = local();
   charge_line(from);
   charge_copy(to.size(), level_written(to.data()), level_read(from));
@@ -145,11 +146,8 @@ void rank::combine(const arguments& call, std::byte* to, std::span<const std::by
   if (in_.with_payload()) muster::combine(call.op, call.type, to, from, count);
   const std::size_t bytes = count * call.element();
   watch({to, bytes}, from, bytes);
-  for (const std::byte* each : from) {
-    if (node_.is_shared(each)) counters_.shared_read += bytes;
-  }
-  if (node_.is_shared(to)) counters_.shared_written += bytes;
-  if (node_.is_stage(to)) counters_.stage_memory += node_.touch({to, bytes});
+  for (const std::byte* each : from) count_read(each, bytes);
+  count_written({to, bytes});
   const picoseconds begins = local();
   const std::size_t combined = bytes * std::max<std::size_t>(from.size() - 1, 1);
   charge(in_.costs().copy_call);

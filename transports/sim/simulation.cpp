@@ -53,8 +53,8 @@ simulation::fixed_costs costs_of(const model& of) {
           .flag = from_ns(of.memory.flag_ns),
           .call = from_ns(of.core.call_ns),
           .copy_call = from_ns(of.core.copy_call_ns),
-          .turn = from_ns(of.core.switch_ns),
-          .crowded_turn = from_ns(of.core.crowded_switch_ns),
+          .core_switch = from_ns(of.core.switch_ns),
+          .crowded_switch = from_ns(of.core.crowded_switch_ns),
           .wake = from_ns(of.core.wake_ns),
           .system_call = from_ns(of.core.system_call_ns)};
 }

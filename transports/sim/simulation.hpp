@@ -108,7 +108,7 @@ public:
 
   /// Costs of the model in picoseconds.
   struct fixed_costs {
-    picoseconds latency, send, receive, flag, call, copy_call, turn, crowded_turn, wake,
+    picoseconds latency, send, receive, flag, call, copy_call, core_switch, crowded_switch, wake,
         system_call;
   };
   const fixed_costs& costs() const noexcept { return costs_; }
