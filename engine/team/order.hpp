@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/random.hpp"
 #include "engine/wire/board.hpp"
 
 namespace muster {
@@ -40,7 +41,7 @@ class operation_order {
 public:
   ticket begin(std::uint64_t call, stage_kind kind) noexcept {
     // The fingerprint covers all calls so far, so that an earlier mismatch shows at any contact.
-    history_ = mix(history_ ^ call);
+    history_ = mix_bits(history_ ^ call);
     ticket mine;
     mine.sequence = ++begun_;
     mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
@@ -77,12 +78,6 @@ public:
   }
 
   std::uint64_t completed() const noexcept { return completed_; }
-
-  static std::uint64_t mix(std::uint64_t value) noexcept {  // the finaliser of SplitMix64
-    value = (value ^ (value >> 30)) * 0xbf58'476d'1ce4'e5b9U;
-    value = (value ^ (value >> 27)) * 0x94d0'49bb'1331'11ebU;
-    return value ^ (value >> 31);
-  }
 
 private:
   static void take_stage(ticket& mine, std::size_t stage, std::span<std::uint64_t> users) noexcept {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "engine/random.hpp"
+
 namespace muster::arrivals {
 namespace {
 
@@ -140,13 +142,7 @@ recorded_delays read_recording(std::string_view path, std::string_view whole) {
   return parse_recording(nlohmann::json::parse(file, nullptr, throws), whole);
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014), a bijection of 64-bit words.
-std::uint64_t mixed(std::uint64_t word) {
-  word += 0x9e3779b97f4a7c15u;
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
-  return word ^ (word >> 31);
-}
+std::uint64_t mixed(std::uint64_t word) { return random_stream(word).next(); }
 
 /// A generator that counts calls and ranks instead of keeping a state.
 std::uint64_t drawn(std::uint64_t seed, std::uint64_t call, std::size_t rank) {

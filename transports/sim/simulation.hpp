@@ -14,6 +14,7 @@
 #include "engine/collective/catalog.hpp"
 #include "engine/coro/frame_pool.hpp"
 #include "engine/coro/task.hpp"
+#include "engine/random.hpp"
 #include "engine/team/shape.hpp"
 #include "transports/sim/channel.hpp"
 #include "transports/sim/core.hpp"
@@ -22,7 +23,6 @@
 #include "transports/sim/gathering.hpp"
 #include "transports/sim/model.hpp"
 #include "transports/sim/node.hpp"
-#include "transports/sim/random.hpp"
 #include "transports/sim/rank.hpp"
 #include "transports/sim/trace.hpp"
 
@@ -174,7 +174,7 @@ private:
   sim::options options_;
   muster::machine machine_;
   fixed_costs costs_;
-  random random_;
+  random_stream random_;
   program program_;
 
   picoseconds now_ = 0;

@@ -3,7 +3,6 @@
 //
 //   benchmark [NODES...]      of 56 ranks each
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,28 +11,20 @@
 
 #include "algos/catalog.hpp"
 #include "engine/collective/collectives.hpp"
+#include "engine/random.hpp"
+#include "tools/measure/stopwatch.hpp"
 #include "transports/sim/event_queue.hpp"
-#include "transports/sim/random.hpp"
 #include "transports/sim/simulation.hpp"
 
 namespace muster::sim {
 namespace {
 
-class stopwatch {
-public:
-  double ns() const {
-    return std::chrono::duration<double, std::nano>(clock::now() - start_).count();
-  }
-
-private:
-  using clock = std::chrono::steady_clock;
-  clock::time_point start_ = clock::now();
-};
+using measure::stopwatch;
 
 /// Pops an event and pushes one somewhat later, with so many waiting.
 void queue_alone(std::size_t waiting) {
   event_queue queue;
-  random chance(1);
+  random_stream chance(1);
   constexpr std::uint64_t later = 1'000'000;
   std::uint64_t order = 0;
   const auto push = [&](picoseconds now) {
