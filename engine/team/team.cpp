@@ -35,11 +35,12 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
   for (const algorithm& row : catalog_) {
     rows_for_[static_cast<std::size_t>(row.what)].push_back(&row);
   }
-  // Under virtual time a run depends on nothing but what it was given.
-  if (fabric_.time() != nullptr) return;
+}
+
+void choose_from_environment(team& of) {
   for (std::size_t i = 0; i < collectives; ++i) {
     const auto what = static_cast<collective>(i);
-    if (const char* id = std::getenv(environment_name(what).c_str())) choose(what, id);
+    if (const char* id = std::getenv(environment_name(what).c_str())) of.choose(what, id);
   }
 }
 

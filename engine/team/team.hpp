@@ -80,5 +80,7 @@ private:
 /// The name that selects an algorithm by hand from the environment, as in
 /// `MUSTER_ALLREDUCE=srm`.
 std::string environment_name(collective what);
+/// Chooses what the environment says, for whoever composes a program. \throws as `team::choose`
+void choose_from_environment(team& of);
 
 }  // namespace muster

@@ -30,7 +30,9 @@ public:
   rank_parts(const shm::job& job, std::size_t rank, progress mode, int processor)
       : fabric_(job, rank),
         engine_(options_for(job, fabric_, mode, processor), doorbell::share(job.bell(rank))),
-        team_(engine_, fabric_, job.shape(), rank, algos::catalog(), job.machine()) {}
+        team_(engine_, fabric_, job.shape(), rank, algos::catalog(), job.machine()) {
+    choose_from_environment(team_);
+  }
   // What still runs uses the team.
   ~rank_parts() { engine_.stop(); }
   rank_parts(const rank_parts&) = delete;
