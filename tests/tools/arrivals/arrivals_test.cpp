@@ -1,4 +1,5 @@
 #include "tools/arrivals/arrivals.hpp"
+#include "tests/support/says.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -44,10 +45,7 @@ std::string complaint_about_file(const std::string& text) {
   return complaint(recording(text).spec());
 }
 
-bool says(const std::string& text, std::string_view part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
-}
+using testing::says;
 
 delays delays_of_call(const pattern& what, const setting& around, std::uint64_t call) {
   delays all;

@@ -1,36 +1,18 @@
 #!/usr/bin/env bash
 # `muster bench --arrivals` as its user sees it: tiny runs with every library.
-set -uo pipefail
+source tests/support/cases.sh
 muster=$1
 export MUSTER_BENCH_WORKERS=$PWD/tools/bench
 
-passed=0
-failed=0
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-# check NAME CONDITION…: one case.
-check() {
-  local name=$1
-  shift
-  if "$@"; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED: $name"
-    sed 's/^/  | /' "$folder/out"
-  fi
-}
 # bench STATUS ARGS…: runs `muster bench ARGS`; true if it exits with STATUS.
 bench() {
   local wanted=$1
   shift
   rm -f "$folder"/bench.*
   timeout 60 "$muster" bench --rounds 2 --sample-ms 2 --quiet --json "$folder/bench.json" \
-    --plot "$folder/bench.svg" "$@" >"$folder/out" 2>&1
+    --plot "$folder/bench.svg" "$@" >"$out" 2>&1
   [ $? = "$wanted" ]
 }
-says() { grep -qF -- "$1" "$folder/out"; }
 draws() { grep -qF -- "$1" "$folder/bench.svg"; }
 # holds CONDITION: true of each object `one` in the JSON.
 holds() {

@@ -1,4 +1,5 @@
 #include "tools/bench/jobs.hpp"
+#include "tests/support/says.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -54,9 +55,7 @@ private:
   }
 };
 
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+using testing::says;
 
 std::size_t fake_segments() {
   std::size_t count = 0;

@@ -1,26 +1,9 @@
 #!/usr/bin/env bash
 # `muster run` as its user sees it: statuses, messages, signals, and nothing left behind.
-set -uo pipefail
+source tests/support/cases.sh
 muster=$1
 program=$2
 
-passed=0
-failed=0
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
-
-# check NAME CONDITION…: one case.
-check() {
-  local name=$1
-  shift
-  if "$@"; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED: $name"
-    sed 's/^/  | /' "$out"
-  fi
-}
 # run STATUS ARGS…: runs `muster run ARGS`, output to $out; true if it exits with STATUS.
 run() {
   local wanted=$1
@@ -28,7 +11,7 @@ run() {
   timeout 30 "$muster" run "$@" >"$out" 2>&1
   [ $? = "$wanted" ]
 }
-says() { grep -qE -- "$1" "$out"; }
+matches() { grep -qE -- "$1" "$out"; }
 counts() { [ "$(grep -cE -- "$2" "$out")" = "$1" ]; }
 running() { pgrep -x -- "$(basename "$program")" >/dev/null; }
 eventually() {
@@ -44,14 +27,14 @@ shm_before=$(ls /dev/shm 2>/dev/null)
 
 check "a killed rank: its status" run 137 -n 4 "$program" killed
 check "a killed rank: the others learn of it soon" counts 3 'soon: .*rank 1 \(process [0-9]+\) was killed by signal 9'
-check "a killed rank: the launcher says so" says '^muster run: rank 1 .*killed by signal 9 \(Killed\)'
+check "a killed rank: the launcher says so" matches '^muster run: rank 1 .*killed by signal 9 \(Killed\)'
 check "a rank that fails: its status" run 7 -n 4 --nodes 2 "$program" exits
 check "a rank that fails: the others learn of it soon" counts 3 'soon: .*rank 1 .*exited with status 7'
 check "a rank that leaves: not a failure of its own" run 0 -n 3 "$program" leaves
 check "a rank that leaves: the others learn of it" counts 2 'soon: .*rank 1 left before allreduce'
 
 check "info" sh -c '"$1" info >"$2"' - "$muster" "$out"
-if says 'process_vm_readv .*GB/s'; then
+if matches 'process_vm_readv .*GB/s'; then
   check "kernel copies" run 0 -n 3 --kernel-copies-from 1 "$program" forbidden
   check "kernel copies: who may not, from whom, in what" \
     counts 1 '^rank 1: alltoall\(.*cannot copy from the memory of rank [02]: Operation not permitted'
@@ -72,13 +55,13 @@ check "rank 0 alone reads standard input" counts 1 'rank 0 read input'
 check "rank 0 alone reads standard input (others)" counts 1 'read'
 
 check "no such program" run 1 -n 2 ./no-such-program
-check "no such program: says which" says "cannot run './no-such-program': No such file"
+check "no such program: says which" matches "cannot run './no-such-program': No such file"
 check "no program" run 105 -n 2
-check "no program: says so" says 'no program given'
+check "no program: says so" matches 'no program given'
 check "no number of ranks" run 106 "$program" where
 check "ranks out of range" run 105 -n 0 "$program" where
 check "more nodes than ranks" run 105 -n 2 --nodes 3 "$program" where
-check "more nodes than ranks: says so" says 'expected at most the number of ranks, 2'
+check "more nodes than ranks: says so" matches 'expected at most the number of ranks, 2'
 check "a program's own options are its own" run 0 -n 1 sh -c 'exit 0' --nodes
 check "not a Muster program" run 3 -n 1 sh -c 'exit 3'
 
@@ -109,7 +92,7 @@ check "orphans are ended with it" gone
 
 for bad in 'nonsense' '0' '0,99,98,97' '0,4294967299,1,2'; do
   MUSTER_JOB=$bad "$program" where >"$out" 2>&1
-  check "a job that cannot be joined ($bad): an error" says 'MUSTER_JOB: .*expected what `muster run` sets'
+  check "a job that cannot be joined ($bad): an error" matches 'MUSTER_JOB: .*expected what `muster run` sets'
 done
 
 check "nothing is left in /dev/shm" [ "$(ls /dev/shm 2>/dev/null)" = "$shm_before" ]

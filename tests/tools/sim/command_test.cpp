@@ -5,27 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/tools/complaint.hpp"
 #include "tools/sim/sim.hpp"
 
 namespace muster::simulator {
 namespace {
 
-/// What the command line says to these arguments, which are wrong.
-std::string complaint(std::vector<std::string> arguments) {
-  CLI::App command("muster");
-  add_sim_command(command, [](int) {});
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
-  try {
-    command.parse(std::move(arguments));
-  } catch (const CLI::ParseError& error) {
-    return error.what();
-  }
-  return "";
-}
+using testing::says;
 
-bool says(const std::string& text, std::string_view part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
+std::string complaint(std::vector<std::string> arguments) {
+  return testing::complaint(add_sim_command, std::move(arguments));
 }
 
 TEST_CASE("command: wrong arguments name the option and what was expected") {

@@ -1,4 +1,5 @@
 #include "tools/sim/report.hpp"
+#include "tests/support/says.hpp"
 
 #include <doctest/doctest.h>
 
@@ -36,10 +37,7 @@ result measured(const point& at, double us) {
   return one;
 }
 
-bool says(const std::string& text, std::string_view part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
-}
+using testing::says;
 
 TEST_CASE("report: rows tell who ran, or why nobody did") {
   result one = measured({operation::alltoall, 8, "auto"}, 4.5);

@@ -1,35 +1,17 @@
 #!/usr/bin/env bash
 # `muster sim` as its user sees it.
-set -uo pipefail
+source tests/support/cases.sh
 muster=$1
 
-passed=0
-failed=0
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-# check NAME CONDITION…: one case.
-check() {
-  local name=$1
-  shift
-  if "$@"; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED: $name"
-    sed 's/^/  | /' "$folder/out"
-  fi
-}
 # sim STATUS ARGS…: runs `muster sim ARGS`; true if it exits with STATUS.
 sim() {
   local wanted=$1
   shift
-  timeout 60 "$muster" sim "$@" >"$folder/out" 2>"$folder/err"
+  timeout 60 "$muster" sim "$@" >"$out" 2>"$folder/err"
   local status=$?
-  cat "$folder/err" >>"$folder/out"
+  cat "$folder/err" >>"$out"
   [ $status = "$wanted" ]
 }
-says() { grep -qF -- "$1" "$folder/out"; }
 # holds CONDITION: true of each object `one` in the JSON.
 holds() {
   python3 -c "
@@ -72,7 +54,7 @@ check "which it says" says "--trace: 2 points; expected one collective"
 run=(alltoall --machine hdr100 --nodes 2 --ppn 2)
 check "algorithms side by side" sim 0 "${run[@]}" --algorithms pairwise,flat,auto --sizes 8 --json "$folder/one.json"
 check "in one table" says "auto: pairwise"
-check "and one that does not suit" grep -qE "flat +does not suit" "$folder/out"
+check "and one that does not suit" grep -qE "flat +does not suit" "$out"
 check "all in the JSON" fills 3
 check "without payload" sim 0 "${run[@]}" --no-payload --sizes 8 --json "$folder/one.json"
 check "nothing is verified" holds "one['verified'] is None and one['median_us'] > 0"

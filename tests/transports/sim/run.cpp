@@ -52,8 +52,4 @@ std::vector<std::optional<error>> failures(sim::simulation& over) {
   return result;
 }
 
-bool says(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 }  // namespace muster::testing

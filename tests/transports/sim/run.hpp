@@ -9,6 +9,7 @@
 
 #include "engine/error.hpp"
 #include "engine/progress/waiter.hpp"
+#include "tests/support/says.hpp"
 #include "transports/sim/simulation.hpp"
 
 namespace muster::testing {
@@ -38,7 +39,5 @@ std::vector<double> run(const sim::model& of, sim::options how,
 
 /// The error that each rank's program ended with, if any; others are thrown.
 std::vector<std::optional<error>> failures(sim::simulation& over);
-
-bool says(std::string_view text, std::string_view part);
 
 }  // namespace muster::testing

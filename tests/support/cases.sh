@@ -1,0 +1,24 @@
+# For shell tests to source: counts cases, and gives them a folder that goes when they end. What a
+# case's command prints belongs into "$out"; it is shown where the case fails.
+set -uo pipefail
+
+passed=0
+failed=0
+folder=$(mktemp -d)
+out=$folder/out
+trap 'rm -rf "$folder"' EXIT
+
+# check NAME CONDITION…: one case.
+check() {
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+    sed 's/^/  | /' "$out"
+  fi
+}
+# says TEXT: what was printed has it.
+says() { grep -qF -- "$1" "$out"; }
