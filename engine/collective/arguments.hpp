@@ -1,95 +1,177 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <numeric>
 #include <span>
 #include <string_view>
 
+#include "engine/collective/datatype.hpp"
+#include "engine/collective/reduction.hpp"
+
 namespace muster {
 
-enum class collective : std::uint8_t { barrier, bcast, reduce, allreduce, allgather, alltoall };
-inline constexpr std::size_t collectives = 6;
-
-enum class datatype : std::uint8_t {
-  byte,
-  int8,
-  uint8,
-  int16,
-  uint16,
-  int32,
-  uint32,
-  int64,
-  uint64,
-  float32,
-  float64,
+enum class collective : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  allgather,
+  alltoall,
+  scatter,
+  gather,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  // Whose blocks vary from here on.
+  scatterv,
+  gatherv,
+  allgatherv,
+  alltoallv,
+  reduce_scatter,
 };
-
-enum class reduction : std::uint8_t { none, sum, product, min, max };
-
-/// The operations of reduce and allreduce. Integer sums and products wrap around; min and max of
-/// floating-point values keep a NaN on the left and ignore one on the right (`b < a ? b : a`).
-inline constexpr reduction sum = reduction::sum;
-inline constexpr reduction product = reduction::product;
-inline constexpr reduction min = reduction::min;
-inline constexpr reduction max = reduction::max;
+inline constexpr std::size_t collectives = 16;
 
 std::string_view name(collective what) noexcept;
-std::string_view name(datatype type) noexcept;
-std::string_view name(reduction op) noexcept;
-/// Bytes of one element.
-constexpr std::size_t size_of(datatype type) noexcept {
-  constexpr std::array<std::size_t, 11> sizes = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-  return sizes[static_cast<std::size_t>(type)];
+
+constexpr bool has_root(collective what) noexcept {
+  using enum collective;
+  return what == bcast || what == reduce || what == scatter || what == gather || what == scatterv ||
+         what == gatherv;
 }
+constexpr bool has_op(collective what) noexcept {
+  using enum collective;
+  return what == reduce || what == allreduce || what == reduce_scatter_block ||
+         what == reduce_scatter || what == scan || what == exscan;
+}
+constexpr bool has_varying_blocks(collective what) noexcept { return what >= collective::scatterv; }
+
+/// Lengths of the blocks that a buffer has for, or from, each rank, and where they begin; both in
+/// elements. Without displacements they follow each other. What the spans show must stay as it is
+/// until the call is complete.
+struct block_layout {
+  std::span<const std::size_t> counts;
+  std::span<const std::size_t> displacements = {};
+};
 
 /// One rank's arguments of a collective, whatever the collective. Trivially copyable.
 ///
-/// `count` is in elements: of the whole vector for bcast, reduce and allreduce, of one rank's block
-/// for allgather and alltoall. A null `send` means in place: the data is in `receive`, where MPI
-/// would have it (for allgather, at this rank's block).
+/// `count` is in elements:
+///   - of the whole vector for bcast, reduce, allreduce, scan, exscan;
+///   - of one block for allgather, alltoall, scatter, gather, reduce_scatter_block;
+///   - of this rank's own block for scatterv, gatherv, allgatherv, reduce_scatter.
+/// The blocks of scatterv (`send_blocks`), gatherv (`receive_blocks`) need only be known to the
+/// root; those of allgatherv (`receive_blocks`) and reduce_scatter (`send_blocks`) are the same
+/// everywhere; alltoallv has both, each rank its own.
+///
+/// A null `send` means in place: the data is in `receive`, where MPI would have it (for gather and
+/// allgather at this rank's block; for reduce_scatter the whole vector, whose first elements become
+/// the result). In place at the root of a scatter is a null `receive`: its block stays in `send`.
 struct arguments {
   collective what = collective::barrier;
   datatype type = datatype::byte;
   reduction op = reduction::none;
+  combining order = combining::by_rank;
   std::size_t root = 0;
   const std::byte* send = nullptr;
   std::byte* receive = nullptr;
   std::size_t count = 0;
+  const custom_reduction* custom = nullptr;
+  const block_layout* send_blocks = nullptr;
+  const block_layout* receive_blocks = nullptr;
 
-  bool in_place() const noexcept { return send == nullptr; }
-  std::size_t element() const noexcept { return size_of(type); }
-  /// Bytes of the vector, or of one block.
+  bool in_place() const noexcept { return is_scatter() ? receive == nullptr : send == nullptr; }
+  std::size_t element() const noexcept {
+    return custom == nullptr ? size_of(type) : custom->element_bytes;
+  }
+  /// Bytes of the vector, of one block, or of this rank's block.
   std::size_t bytes() const noexcept { return count * element(); }
 
-  /// Whether a rank has a block for each, or of each.
-  bool sends_blocks() const noexcept { return what == collective::alltoall; }
-  bool receives_blocks() const noexcept { return sends_blocks() || what == collective::allgather; }
-  /// Bytes that one of so many ranks contributes, receives (where it does): a vector, or blocks.
-  std::size_t contributed_bytes(std::size_t ranks) const noexcept {
-    return bytes() * (sends_blocks() ? ranks : 1);
+  // ---- what each collective's buffers are
+
+  bool is_scatter() const noexcept {
+    return what == collective::scatter || what == collective::scatterv;
   }
-  std::size_t received_bytes(std::size_t ranks) const noexcept {
-    return bytes() * (receives_blocks() ? ranks : 1);
+  bool is_gather() const noexcept {
+    return what == collective::gather || what == collective::gatherv;
+  }
+  bool is_reduce_scatter() const noexcept {
+    return what == collective::reduce_scatter_block || what == collective::reduce_scatter;
+  }
+  /// Whether a rank (the root, or all) has a block for each, or of each.
+  bool sends_blocks() const noexcept {
+    return what == collective::alltoall || what == collective::alltoallv || is_scatter() ||
+           is_reduce_scatter();
+  }
+  bool receives_blocks() const noexcept {
+    return what == collective::alltoall || what == collective::alltoallv || is_gather() ||
+           what == collective::allgather || what == collective::allgatherv;
+  }
+  /// Whether `rank` has something to give, to receive.
+  bool sends(std::size_t rank) const noexcept {
+    return (what != collective::bcast && !is_scatter()) || rank == root;
+  }
+  bool receives(std::size_t rank) const noexcept {
+    return (what != collective::reduce && !is_gather()) || rank == root;
   }
 
-  /// What this rank contributes to bcast, reduce, allreduce.
+  /// Bytes that a rank contributes, receives (where it does) in a team of so many: a vector, or
+  /// blocks. Of collectives with varying blocks it is what this rank knows of.
+  std::size_t contributed_bytes(std::size_t ranks) const noexcept {
+    if (send_blocks != nullptr) return total(*send_blocks);
+    return bytes() * (sends_blocks() && !has_varying_blocks(what) ? ranks : 1);
+  }
+  std::size_t received_bytes(std::size_t ranks) const noexcept {
+    if (receive_blocks != nullptr) return total(*receive_blocks);
+    return bytes() * (receives_blocks() && !has_varying_blocks(what) ? ranks : 1);
+  }
+  /// Whether contributions must be combined in rank order: always, unless the call allows another
+  /// and the reduction commutes.
+  bool combines_by_rank() const noexcept {
+    return order == combining::by_rank || (custom != nullptr && !custom->commutative);
+  }
+  /// Bytes in which a vector can be cut, so that pieces are whole elements and begin at whole cache
+  /// lines.
+  std::size_t grain() const noexcept {
+    constexpr std::size_t line = 64;
+    return custom == nullptr ? line : std::lcm(line, custom->element_bytes);
+  }
+
+  // ---- where data lies
+
+  /// What this rank contributes to bcast, reduce, allreduce, scan, exscan.
   std::span<const std::byte> contribution() const noexcept {
     return {in_place() ? receive : send, bytes()};
   }
+  /// The vector or single block that this rank receives.
   std::span<std::byte> result() const noexcept { return {receive, bytes()}; }
-  /// Allgather: this rank's own block, where it is read from.
+  /// Gather(v) and allgather(v): this rank's own block, where it is read from.
   std::span<const std::byte> own_block(std::size_t rank) const noexcept {
-    return {in_place() ? receive + rank * bytes() : send, bytes()};
+    if (in_place()) return received_from(rank);
+    return {send, bytes()};
   }
-  /// Allgather and alltoall: the block that comes from `rank`.
+  /// Of those that receive blocks: the one that comes from `rank`.
   std::span<std::byte> received_from(std::size_t rank) const noexcept {
+    if (receive_blocks != nullptr) [[unlikely]] {
+      return {receive + offset(*receive_blocks, rank), receive_blocks->counts[rank] * element()};
+    }
     return {receive + rank * bytes(), bytes()};
   }
-  /// Alltoall: the block that goes to `rank`.
+  /// Of those that send blocks: the one that goes to `rank`.
   std::span<const std::byte> sent_to(std::size_t rank) const noexcept {
-    return {(in_place() ? receive : send) + rank * bytes(), bytes()};
+    const std::byte* const from = send == nullptr ? receive : send;
+    if (send_blocks != nullptr) [[unlikely]] {
+      return {from + offset(*send_blocks, rank), send_blocks->counts[rank] * element()};
+    }
+    return {from + rank * bytes(), bytes()};
+  }
+
+private:
+  std::size_t offset(const block_layout& blocks, std::size_t rank) const noexcept {
+    return blocks.displacements[rank] * element();
+  }
+  std::size_t total(const block_layout& blocks) const noexcept {
+    return std::accumulate(blocks.counts.begin(), blocks.counts.end(), std::size_t{0}) * element();
   }
 };
 

@@ -113,7 +113,7 @@ template <class T>
       return combine_all<T, lesser>(what, tile);
     case reduction::max:
       return combine_all<T, greater>(what, tile);
-    case reduction::none:
+    default:
       break;
   }
 }
@@ -144,6 +144,8 @@ template <class T>
       return combine_type<float>(op, what, tile);
     case datatype::float64:
       return combine_type<double>(op, what, tile);
+    default:
+      break;
   }
 }
 

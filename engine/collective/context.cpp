@@ -12,10 +12,12 @@ context::context(team& of, const arguments& call, const algorithm& chosen) noexc
       call_(call),
       node_(of.node_),
       index_(of.node_index_),
-      kind_(pack_kind(call, static_cast<std::size_t>(&chosen - of.catalog_.data()))) {
+      kind_(pack_kind(call, static_cast<std::size_t>(&chosen - of.catalog_.data()))),
+      count_(agreed_count(call)) {
   // Odd multipliers spread the parts over the word; `begin` mixes it.
-  const std::uint64_t fingerprint =
-      call.count * 0x9e37'79b9'7f4a'7c15U + call.root * 0xc2b2'ae3d'27d4'eb4fU + kind_;
+  const std::uint64_t fingerprint = count_ * 0x9e37'79b9'7f4a'7c15U +
+                                    call.root * 0xc2b2'ae3d'27d4'eb4fU + kind_ +
+                                    agreed_details(call);
   ticket_ = of.order_.begin(fingerprint, chosen.stages(of.shape_, of.machine_, call));
   lane_ = &board().arrival(ticket_.lane, 0);
   write_record();
@@ -40,7 +42,7 @@ void context::write_record() noexcept {
   // before it: first the old number goes, then the call changes, then the new number stands.
   record.sequence.store(0, std::memory_order_relaxed);
   record.kind.store(kind_, std::memory_order_release);
-  record.count.store(call_.count, std::memory_order_release);
+  record.count.store(count_, std::memory_order_release);
   record.root.store(call_.root, std::memory_order_release);
   record.sequence.store(ticket_.sequence, std::memory_order_release);
 }

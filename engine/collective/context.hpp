@@ -430,6 +430,7 @@ private:
   std::span<const std::size_t> node_;
   std::size_t index_;
   std::uint64_t kind_;
+  std::uint64_t count_;
   bool results_exceed_cache_;
   bool ended_ = false;
   std::vector<std::byte> aside_;

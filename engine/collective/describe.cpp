@@ -1,5 +1,9 @@
 #include "engine/collective/describe.hpp"
 
+#include <numeric>
+
+#include "engine/random.hpp"
+
 namespace muster {
 
 recorded_call read_record(const wire::call_record& record) noexcept {
@@ -14,19 +18,53 @@ recorded_call read_record(const wire::call_record& record) noexcept {
   return call;
 }
 
+namespace {
+
+constexpr unsigned by_arrival_bit = 63;
+
+/// Whether all ranks know the lengths of all blocks.
+bool agrees_on_count(collective what) noexcept {
+  using enum collective;
+  return what != scatterv && what != gatherv && what != alltoallv;
+}
+
+}  // namespace
+
 std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
   return static_cast<std::uint64_t>(call.what) | static_cast<std::uint64_t>(call.type) << 8 |
-         static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(algorithm) << 24;
+         static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(algorithm) << 24 |
+         static_cast<std::uint64_t>(call.order) << by_arrival_bit;
+}
+
+std::size_t agreed_count(const arguments& call) noexcept {
+  if (!has_varying_blocks(call.what)) return call.count;
+  if (!agrees_on_count(call.what)) return 0;
+  const block_layout& blocks =
+      call.what == collective::allgatherv ? *call.receive_blocks : *call.send_blocks;
+  return std::accumulate(blocks.counts.begin(), blocks.counts.end(), std::size_t{0});
+}
+
+std::uint64_t agreed_details(const arguments& call) noexcept {
+  std::uint64_t details = 0;
+  if (call.custom != nullptr) {
+    details = mix_bits(call.custom->element_bytes * 2 + (call.custom->commutative ? 1 : 0));
+  }
+  if (!has_varying_blocks(call.what) || !agrees_on_count(call.what)) return details;
+  const block_layout& blocks =
+      call.what == collective::allgatherv ? *call.receive_blocks : *call.send_blocks;
+  for (const std::size_t count : blocks.counts) details = mix_bits(details ^ count);
+  return details;
 }
 
 std::string describe(const arguments& call) {
   if (call.what == collective::barrier) return "barrier()";
   std::string text(name(call.what));
-  text += "(" + std::to_string(call.count) + " x " + std::string(name(call.type));
+  text += "(";
+  if (agrees_on_count(call.what)) text += std::to_string(agreed_count(call)) + " x ";
+  text += std::string(name(call.type));
   if (call.op != reduction::none) text += ", " + std::string(name(call.op));
-  if (call.what == collective::bcast || call.what == collective::reduce) {
-    text += ", root " + std::to_string(call.root);
-  }
+  if (call.order == combining::by_arrival) text += " in arrival order";
+  if (has_root(call.what)) text += ", root " + std::to_string(call.root);
   return text + ")";
 }
 
@@ -35,8 +73,12 @@ std::string describe(const recorded_call& call) {
   words.what = static_cast<collective>(call.kind & 0xff);
   words.type = static_cast<datatype>(call.kind >> 8 & 0xff);
   words.op = static_cast<reduction>(call.kind >> 16 & 0xff);
-  words.count = call.count;
+  words.order = static_cast<combining>(call.kind >> by_arrival_bit);
   words.root = call.root;
+  // What is on record of varying blocks is their sum, as if there were one.
+  words.count = call.count;
+  const block_layout sum{.counts = {&words.count, 1}};
+  words.send_blocks = words.receive_blocks = &sum;
   return describe(words);
 }
 

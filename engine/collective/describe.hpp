@@ -25,6 +25,13 @@ recorded_call read_record(const wire::call_record& record) noexcept;
 /// Collective, algorithm, type and op in one word, the same on every rank for the same call.
 std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept;
 
+/// The count that all ranks know of a call: of its vector or block, or of all blocks together; 0
+/// where each rank only knows its own.
+std::size_t agreed_count(const arguments& call) noexcept;
+/// What else they know of it, in one word: of a reduction of the user's own, of varying blocks; 0
+/// for most calls.
+std::uint64_t agreed_details(const arguments& call) noexcept;
+
 /// "allreduce(16 x float64, sum)"
 std::string describe(const arguments& call);
 std::string describe(const recorded_call& call);

@@ -22,7 +22,7 @@ T apply(reduction op, T a, T b) {
       return std::min(a, b);
     case reduction::max:
       return std::max(a, b);
-    case reduction::none:
+    default:
       break;
   }
   return a;
@@ -63,6 +63,8 @@ void combine_into(const spec& call, std::span<std::byte> sum, std::span<const st
       return combine_into<float>(call.op, sum, next);
     case datatype::float64:
       return combine_into<double>(call.op, sum, next);
+    default:
+      break;
   }
 }
 
@@ -157,6 +159,8 @@ std::vector<std::byte> expected(const spec& call, std::size_t ranks, std::size_t
       return gathered(call, ranks, [](std::size_t) { return 0; });
     case collective::alltoall:
       return gathered(call, ranks, [rank](std::size_t) { return rank; });
+    default:
+      break;
   }
   return {};
 }

@@ -61,8 +61,7 @@ void rank::charge_line(const std::byte* from) noexcept {
 
 // What fits where: all that comes round before the same bytes are used again.
 void rank::set_levels(const arguments& call) noexcept {
-  const bool receives =
-      call.what != collective::bcast && (call.what != collective::reduce || call.root == number_);
+  const bool receives = call.what != collective::bcast && call.receives(number_);
   what_ = call.what;
   contributed_ = call.contributed_bytes(team_.size());
   const std::size_t received = receives && !call.in_place() ? call.received_bytes(team_.size()) : 0;

@@ -76,6 +76,8 @@ task<> call(team& of, collective what, buffers& memory) {
     case collective::alltoall:
       co_await alltoall(of, memory.blocks, memory.more_blocks);
       break;
+    default:
+      break;
   }
 }
 
@@ -93,7 +95,7 @@ void check_no_allocations(std::size_t ranks, std::size_t count, const thread_opt
       ranks,
       [&](team& of) {
         buffers memory(ranks, count);
-        for (std::size_t i = 0; i < collectives; ++i) {
+        for (std::size_t i = 0; i <= static_cast<std::size_t>(collective::alltoall); ++i) {
           const auto what = static_cast<collective>(i);
           start(allocations_of(of, what, memory, 100)).wait();
           counted[of.rank()][i] = start(allocations_of(of, what, memory, 500)).wait();
@@ -101,7 +103,7 @@ void check_no_allocations(std::size_t ranks, std::size_t count, const thread_opt
       },
       options);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    for (std::size_t i = 0; i < collectives; ++i) {
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(collective::alltoall); ++i) {
       INFO(name(static_cast<collective>(i)), ", rank ", rank, " of ", ranks, ", ", count,
            " elements");
       CHECK(counted[rank][i] == 0);
