@@ -1,35 +1,103 @@
 #include "engine/collective/context.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "engine/collective/check.hpp"
 #include "engine/collective/describe.hpp"
 #include "engine/collective/prefetch.hpp"
 
 namespace muster {
 
-context::context(team& of, const arguments& call, const algorithm& chosen) noexcept
-    : team_(of),
-      call_(call),
-      node_(of.node_),
-      index_(of.node_index_),
-      kind_(pack_kind(call, static_cast<std::size_t>(&chosen - of.catalog_.data()))),
-      count_(agreed_count(call)) {
-  // Odd multipliers spread the parts over the word; `begin` mixes it.
-  const std::uint64_t fingerprint = count_ * 0x9e37'79b9'7f4a'7c15U +
-                                    call.root * 0xc2b2'ae3d'27d4'eb4fU + kind_ +
-                                    agreed_details(call);
-  ticket_ = of.order_.begin(fingerprint, chosen.stages(of.shape_, of.machine_, call));
-  lane_ = &board().arrival(ticket_.lane, 0);
-  write_record();
-  if (wire::virtual_time* time = fabric().time()) time->begin(ticket_.sequence, call, chosen.id);
-  // Short results are written as they are, whatever their number.
-  results_exceed_cache_ = fabric().time() == nullptr && ticket_.kind >= stage_kind::lengthy &&
-                          received_in_node() > of.machine_.cache_bytes / 4;
+prepared_call prepare(const team& on, const arguments& call) {
+  check(on, call);
+  const algorithm& chosen = on.select(call);
+  prepared_call result;
+  result.chosen = &chosen;
+  result.stages = chosen.stages(on.shape(), on.machine(), call);
+  result.kind = pack_kind(call, on.number_of(chosen));
+  result.count = agreed_count(call);
+  // Odd multipliers spread the parts over the word; the order of operations mixes it.
+  result.fingerprint = result.count * 0x9e37'79b9'7f4a'7c15U + call.root * 0xc2b2'ae3d'27d4'eb4fU +
+                       result.kind + agreed_details(call);
+  return result;
 }
 
-context::~context() {
-  // Its coroutine was destroyed while it was suspended.
-  if (!ended_) abandon(error(errc::stopped, describe() + ": destroyed before it ended", rank()));
+context::context(team& of, const arguments& call, const prepared_call& prepared) noexcept
+    : team_(of), call_(call), node_(of.node_), index_(of.node_index_), prepared_(prepared) {}
+
+void context::abandon_destroyed() noexcept {
+  abandon(error(errc::stopped, describe() + ": destroyed before it ended", rank()));
+}
+
+task<> context::run() {
+  task<> part = prepared_.chosen->run(*this, call_);
+  part.surround(*this);
+  return part;
+}
+
+bool context::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
+  if (fabric().broken()) [[unlikely]] {
+    refuse();
+    return true;
+  }
+  take_place();
+  if (lane_is_free()) return true;
+  turn_.emplace(*this);
+  if (turn_->await_ready()) return true;
+  turn_->await_suspend(place, self);
+  return false;
+}
+
+void context::refuse() noexcept {
+  try {
+    team_.require_whole();
+  } catch (...) {
+    refusal_ = std::current_exception();
+  }
+}
+
+void context::enter() {
+  if (refusal_ != nullptr) [[unlikely]] {
+    std::rethrow_exception(std::exchange(refusal_, nullptr));
+  }
+  if (!turn_) return;
+  turn_->await_resume();
+  turn_.reset();
+}
+
+void context::end(const std::exception_ptr& failure) noexcept {
+  if (failure == nullptr) [[likely]] {
+    return complete();
+  }
+  turn_.reset();
+  if (running_) abandon(failure);
+}
+
+void context::abandon(const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const error& why) {
+    abandon(why);
+  } catch (const std::exception& why) {
+    abandon(error(errc::resource, describe() + ": " + why.what(), rank()));
+  } catch (...) {
+    abandon(error(errc::resource, describe() + ": an exception of unknown type", rank()));
+  }
+}
+
+void context::take_place() noexcept {
+  ticket_ = team_.order_.begin(prepared_.fingerprint, prepared_.stages);
+  running_ = true;
+  lane_ = &board().arrival(ticket_.lane, 0);
+  write_record();
+  wire::virtual_time* const time = fabric().time();
+  if (time != nullptr) [[unlikely]] {
+    time->begin(ticket_.sequence, call_, prepared_.chosen->id);
+  }
+  // Short results are written as they are, whatever their number.
+  results_exceed_cache_ = time == nullptr && ticket_.kind >= stage_kind::lengthy &&
+                          received_in_node() > team_.machine_.cache_bytes / 4;
 }
 
 std::size_t context::received_in_node() const noexcept {
@@ -41,8 +109,8 @@ void context::write_record() noexcept {
   // A sequence lock, for readers that have seen no arrival. Each release keeps the stores before it
   // before it: first the old number goes, then the call changes, then the new number stands.
   record.sequence.store(0, std::memory_order_relaxed);
-  record.kind.store(kind_, std::memory_order_release);
-  record.count.store(count_, std::memory_order_release);
+  record.kind.store(prepared_.kind, std::memory_order_release);
+  record.count.store(prepared_.count, std::memory_order_release);
   record.root.store(call_.root, std::memory_order_release);
   record.sequence.store(ticket_.sequence, std::memory_order_release);
 }
@@ -91,13 +159,13 @@ std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) 
 }
 
 void context::complete() noexcept {
-  ended_ = true;
+  running_ = false;
   if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
   fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
 }
 
 void context::abandon(const error& why) noexcept {
-  ended_ = true;
+  running_ = false;
   if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
   fabric().fail({.code = static_cast<errc>(why.code().value()),
                  .rank = why.rank(),

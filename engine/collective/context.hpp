@@ -18,6 +18,7 @@
 #include "engine/collective/combine.hpp"
 #include "engine/collective/neighbour_set.hpp"
 #include "engine/collective/pooled.hpp"
+#include "engine/collective/prepared_call.hpp"
 #include "engine/collective/stream_copy.hpp"
 #include "engine/progress/waiter.hpp"
 #include "engine/team/team.hpp"
@@ -260,15 +261,36 @@ private:
   bool lent_ = false;
 };
 
+/// Waits for the last users of an operation's lane and stage.
+class turn_wait final : public collective_wait {
+public:
+  explicit turn_wait(context& me) noexcept : collective_wait(me) {}
+  bool ready() noexcept override;
+  /// Looks on where that is likely to pay.
+  bool await_ready() noexcept;
+  void await_suspend(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
+    suspend(place, self);
+  }
+  void await_resume() { rethrow_interruption(); }
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+  /// Looks on, but far apart.
+  bool look_later() noexcept;
+};
+
 /// What an algorithm sees of its operation: this rank, its team and node, and the verbs with which
 /// it moves, combines and waits. One object per rank and operation, alive while it runs.
-class context {
+class context : public bracket {
 public:
-  context(team& of, const arguments& call, const algorithm& chosen) noexcept;
-  ~context();
+  context(team& of, const arguments& call, const prepared_call& prepared) noexcept;
   context(const context&) = delete;
   context& operator=(const context&) = delete;
 
+  /// The algorithm's coroutine, with this context around it.
+  task<> run();
+
+  muster::engine& engine() const noexcept { return team_.engine(); }
   std::size_t rank() const noexcept { return team_.rank(); }
   std::size_t size() const noexcept { return team_.size(); }
   const muster::shape& shape() const noexcept { return team_.shape(); }
@@ -278,11 +300,6 @@ public:
   std::span<const std::size_t> node() const noexcept { return node_; }
   std::size_t node_index() const noexcept { return index_; }
   std::size_t rank_of(std::size_t neighbour) const noexcept { return node_[neighbour]; }
-
-  /// Waits for the last users of this operation's lane and stage. Awaited once, before anything
-  /// else.
-  class turn_wait;
-  turn_wait turn() noexcept;
 
   /// Announces this rank's arrival. Every rank of every operation does so exactly once.
   void arrive() noexcept;
@@ -346,12 +363,18 @@ public:
   /// "allreduce(16 x float64, sum), operation 7", for messages.
   std::string describe() const;
 
-  /// Ends the operation: well, or by breaking the team with `why` (unless it is broken already).
-  void complete() noexcept;
-  void abandon(const error& why) noexcept;
+protected:
+  /// An operation that is still under way ends here.
+  ~context() { end_if_running(); }
+  void end_if_running() noexcept {
+    if (running_) [[unlikely]] {
+      abandon_destroyed();
+    }
+  }
 
 private:
   friend class collective_wait;
+  friend class turn_wait;
   friend class read_wait;
   friend class neighbours_wait;
   friend class everybody;
@@ -416,6 +439,17 @@ private:
     return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(ticket_.stage, neighbour)
                                            : board().short_stage(ticket_.stage, neighbour);
   }
+  // The operation begins with its place in the team's order, and ends well or by breaking the team
+  // (unless it is broken already).
+  bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
+  void enter() override;
+  void end(const std::exception_ptr& failure) noexcept override;
+  void complete() noexcept;
+  void abandon(const error& why) noexcept;
+  [[gnu::cold]] void abandon(const std::exception_ptr& failure) noexcept;
+  [[gnu::cold]] void abandon_destroyed() noexcept;
+  [[gnu::cold]] void refuse() noexcept;
+  void take_place() noexcept;
   void write_record() noexcept;
   /// Bytes that the ranks of this node receive together.
   std::size_t received_in_node() const noexcept;
@@ -426,36 +460,20 @@ private:
   bool lane_is_free() noexcept;
 
   team& team_;
-  const arguments& call_;
+  arguments call_;
   std::span<const std::size_t> node_;
   std::size_t index_;
-  std::uint64_t kind_;
-  std::uint64_t count_;
-  bool results_exceed_cache_;
-  bool ended_ = false;
-  std::vector<std::byte> aside_;
+  prepared_call prepared_;
+  bool running_ = false;
+  bool results_exceed_cache_ = false;
+  wire::arrival* lane_ = nullptr;  // of all neighbours
   ticket ticket_;
-  wire::arrival* lane_;  // of all neighbours
+  std::vector<std::byte> aside_;
+  std::optional<turn_wait> turn_;  // while it waits for its turn
+  std::exception_ptr refusal_;     // why it did not even begin
 };
 
 // ---- waits that need the whole of context
-
-class context::turn_wait final : public collective_wait {
-public:
-  explicit turn_wait(context& me) noexcept : collective_wait(me) {}
-  bool ready() noexcept override { return me_.lane_is_free(); }
-  bool await_ready() noexcept { return ready() || (is_far_ahead() ? look_later() : look_again()); }
-  void await_resume() { rethrow_interruption(); }
-
-private:
-  bool awaits(std::size_t rank) const noexcept override;
-  /// Whether it waits for a lane that was used many operations ago.
-  bool is_far_ahead() const noexcept { return me_.ticket_.kind <= stage_kind::one_way; }
-  /// Looks on, but far apart.
-  bool look_later() noexcept;
-};
-
-inline context::turn_wait context::turn() noexcept { return turn_wait(*this); }
 
 /// Waits until readers have taken so many items that one more has room, or all are returned.
 class takers_wait : public collective_wait {

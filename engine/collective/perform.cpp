@@ -1,32 +1,13 @@
 #include "engine/collective/perform.hpp"
 
+#include <memory>
 #include <numeric>
 
-#include "engine/collective/check.hpp"
 #include "engine/collective/collectives.hpp"
-#include "engine/collective/context.hpp"
+#include "engine/collective/operation.hpp"
 #include "engine/collective/pooled.hpp"
 
 namespace muster {
-
-task<> perform(team& on, arguments call) {
-  check(on, call);
-  on.require_whole();
-  const algorithm& chosen = on.select(call);
-  context me(on, call, chosen);
-  try {
-    co_await me.turn();
-    co_await chosen.run(me, call);
-    me.complete();
-  } catch (const error& why) {
-    me.abandon(why);
-    throw;
-  } catch (const std::exception& why) {
-    me.abandon(error(errc::resource, me.describe() + ": " + why.what(), on.rank()));
-    throw;
-  }
-}
-
 namespace {
 
 /// A layout whose blocks follow each other where it does not say otherwise.
@@ -46,14 +27,42 @@ private:
   pooled<std::size_t> displacements_;
 };
 
+struct complete_layouts {
+  complete_layout send;
+  complete_layout receive;
+
+  arguments put_into(arguments call) const noexcept {
+    call.send_blocks = send.get();
+    call.receive_blocks = receive.get();
+    return call;
+  }
+};
+
+/// One with layouts of its own. They are there before the operation and after it.
+class varying_operation final : private complete_layouts, public operation {
+public:
+  varying_operation(team& on, const arguments& call, const block_layout& send,
+                    const block_layout& receive)
+      : complete_layouts{complete_layout(send), complete_layout(receive)},
+        operation(on, put_into(call)) {}
+};
+
+// The coroutine releases it.
+task<> run(std::unique_ptr<operation> one) {
+  task<> part = one->run();
+  one.release();
+  return part;
+}
+
 }  // namespace
 
-task<> perform(team& on, arguments call, block_layout send, block_layout receive) {
-  const complete_layout complete_send(send);
-  const complete_layout complete_receive(receive);
-  call.send_blocks = complete_send.get();
-  call.receive_blocks = complete_receive.get();
-  co_await perform(on, call);
+task<> perform(team& on, const arguments& call) {
+  return run(std::make_unique<operation>(on, call));
+}
+
+task<> perform(team& on, const arguments& call, const block_layout& send,
+               const block_layout& receive) {
+  return run(std::make_unique<varying_operation>(on, call, send, receive));
 }
 
 task<> barrier(team& on) { return perform(on, arguments{}); }

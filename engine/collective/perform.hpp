@@ -10,23 +10,25 @@ namespace muster {
 
 /// Runs any collective from its plain arguments; the typed forms end here.
 ///
-/// Begins when awaited or started: then, in the order of these beginnings, it takes its place among
-/// the team's operations, which must be the same on all ranks. Completes on the thread that drives
-/// the team's engine, when this rank's buffers may be used again and its results are in place;
-/// other ranks may still be at work. Buffers belong to the operation until then.
+/// Checks the call and chooses its algorithm; what is wrong with an argument is thrown here. The
+/// operation begins when awaited or started: then, in the order of these beginnings, it takes its
+/// place among the team's operations, which must be the same on all ranks. Completes on the thread
+/// that drives the team's engine, when this rank's buffers may be used again and its results are in
+/// place; other ranks may still be at work. Buffers belong to the operation until then.
 ///
 /// \throws error
-///   - `errc::invalid_argument`: an argument is wrong; nothing was sent and the team is whole;
+///   - `errc::invalid_argument`, at once: an argument is wrong; the team is whole;
 ///   - `errc::mismatched_call`: another rank called something else; the text names both;
 ///   - `errc::rank_died`, `errc::rank_left`: a rank that is needed is gone;
 ///   - `errc::stopped`, `errc::deadline_exceeded`: see `with_stop`, `with_timeout`.
 ///
 /// All but the first break the team on every rank.
-task<> perform(team& on, arguments call);
+task<> perform(team& on, const arguments& call);
 
 /// The same for a collective whose blocks vary: keeps the layouts, and gives displacements to those
 /// that have none. `send` and `receive` without counts are left out.
-task<> perform(team& on, arguments call, block_layout send, block_layout receive);
+task<> perform(team& on, const arguments& call, const block_layout& send,
+               const block_layout& receive);
 
 /// The id of the algorithm that would run this call.
 std::string_view chosen_algorithm(const team& on, const arguments& call);

@@ -67,7 +67,7 @@ bool collective_wait::look_again() noexcept {
 // Whoever waits for a lane is many operations ahead of somebody, whom every look holds up: looks
 // far apart let him go on, and then find several lanes free at once. Where cores are shared there
 // is none: that somebody may need this core.
-bool context::turn_wait::look_later() noexcept {
+bool turn_wait::look_later() noexcept {
   constexpr unsigned pauses = 32;
   muster::engine& engine = engine_of(me_);
   if (!engine.nothing_else_waits()) return false;
@@ -78,7 +78,14 @@ bool context::turn_wait::look_later() noexcept {
   return false;
 }
 
-bool context::turn_wait::awaits(std::size_t rank) const noexcept {
+bool turn_wait::ready() noexcept { return me_.lane_is_free(); }
+
+bool turn_wait::await_ready() noexcept {
+  const bool is_far_ahead = me_.ticket_.kind <= stage_kind::one_way;
+  return is_far_ahead ? look_later() : look_again();
+}
+
+bool turn_wait::awaits(std::size_t rank) const noexcept {
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
   return me_.team_.known_complete_[me_.shape().index_of(rank)] < me_.ticket_.after;
 }

@@ -5,26 +5,20 @@
 namespace muster {
 namespace {
 
-// The pool of the engine that runs on this thread. A coroutine's operator new has no other way to
-// learn it, whatever the coroutine's parameters are.
-constinit thread_local frame_pool* current_pool = nullptr;
-
 constexpr std::size_t batch = 16;  // frames of a block
 
 }  // namespace
 
-frame_pool::binding::binding(frame_pool* pool) noexcept : before_(current_pool) {
-  current_pool = pool;
-}
+frame_pool::binding::binding(frame_pool* pool) noexcept : before_(current_) { current_ = pool; }
 
-frame_pool::binding::~binding() { current_pool = before_; }
+frame_pool::binding::~binding() { current_ = before_; }
 
 void frame_pool::adopt(frame_pool* pool) noexcept {
-  if (current_pool == nullptr) current_pool = pool;
+  if (current_ == nullptr) current_ = pool;
 }
 
 void frame_pool::forget(const frame_pool* pool) noexcept {
-  if (current_pool == pool) current_pool = nullptr;
+  if (current_ == pool) current_ = nullptr;
 }
 
 frame_pool::~frame_pool() {
@@ -54,31 +48,16 @@ std::size_t frame_pool::count_free() const noexcept {
   return count;
 }
 
-void* frame_pool::allocate(std::size_t bytes) {
-  const std::size_t whole = bytes + sizeof(header);
-  const std::size_t size_class = (whole + granule - 1) / granule;
-  frame_pool* pool = current_pool;
-  if (pool == nullptr || size_class >= classes) {
-    auto* head = static_cast<header*>(::operator new(whole));
-    *head = {nullptr, size_class};
-    return head + 1;
-  }
-  auto* head = static_cast<header*>(pool->take(size_class));
-  *head = {pool, size_class};
+void* frame_pool::allocate_from_heap(std::size_t bytes, std::size_t size_class) {
+  auto* head = static_cast<header*>(::operator new(bytes + sizeof(header)));
+  *head = {nullptr, size_class};
   return head + 1;
 }
 
-void frame_pool::release(void* frame) noexcept {
-  auto* head = static_cast<header*>(frame) - 1;
-  frame_pool* owner = head->owner;
+void frame_pool::release_elsewhere(header* head) noexcept {
+  frame_pool* const owner = head->owner;
   if (owner == nullptr) {
     ::operator delete(head);
-    return;
-  }
-  const std::size_t size_class = head->size_class;
-  if (owner == current_pool) {
-    auto* node = new (head) free_frame{owner->free_[size_class]};
-    owner->free_[size_class] = node;
     return;
   }
   // The class is needed again when the frame comes home: it stays in the header's second word,
@@ -91,13 +70,6 @@ void frame_pool::release(void* frame) noexcept {
     // release: the pool's thread must see the frame's last writes before it hands it out again.
   } while (!owner->returned_.compare_exchange_weak(node->next, node, std::memory_order_release,
                                                    std::memory_order_relaxed));
-}
-
-void* frame_pool::take(std::size_t size_class) {
-  free_frame* node = free_[size_class];
-  if (node == nullptr) return refill(size_class);
-  free_[size_class] = node->next;
-  return node;
 }
 
 void* frame_pool::refill(std::size_t size_class) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <new>
 #include <vector>
 
 namespace muster {
@@ -45,9 +46,26 @@ public:
   static void forget(const frame_pool* pool) noexcept;
 
   /// A frame of at least `bytes`, aligned as `operator new` does, from the calling thread's pool.
-  static void* allocate(std::size_t bytes);
+  static void* allocate(std::size_t bytes) {
+    const std::size_t size_class = (bytes + sizeof(header) + granule - 1) / granule;
+    frame_pool* const pool = current_;
+    if (pool == nullptr || size_class >= classes) [[unlikely]] {
+      return allocate_from_heap(bytes, size_class);
+    }
+    auto* head = static_cast<header*>(pool->take(size_class));
+    *head = {pool, size_class};
+    return head + 1;
+  }
   /// Returns a frame of `allocate`, from any thread.
-  static void release(void* frame) noexcept;
+  static void release(void* frame) noexcept {
+    auto* head = static_cast<header*>(frame) - 1;
+    frame_pool* const owner = head->owner;
+    if (owner == nullptr || owner != current_) [[unlikely]] {
+      return release_elsewhere(head);
+    }
+    const std::size_t size_class = head->size_class;
+    owner->free_[size_class] = new (head) free_frame{owner->free_[size_class]};
+  }
 
 private:
   struct header {
@@ -59,7 +77,16 @@ private:
   };
   static constexpr std::size_t classes = largest / granule + 1;
 
-  void* take(std::size_t size_class);
+  static void* allocate_from_heap(std::size_t bytes, std::size_t size_class);
+  static void release_elsewhere(header* head) noexcept;
+  void* take(std::size_t size_class) {
+    free_frame* node = free_[size_class];
+    if (node == nullptr) [[unlikely]] {
+      return refill(size_class);
+    }
+    free_[size_class] = node->next;
+    return node;
+  }
   void* refill(std::size_t size_class);
   bool collect_returned() noexcept;
   bool collect(free_frame* node) noexcept;
@@ -67,6 +94,10 @@ private:
   void expect(std::ptrdiff_t more) noexcept;
   /// No frame lies where the pool itself does.
   free_frame* retired() noexcept { return reinterpret_cast<free_frame*>(this); }
+
+  // The pool of the engine that runs on this thread. A coroutine's operator new has no other way to
+  // learn it, whatever the coroutine's parameters are.
+  static inline constinit thread_local frame_pool* current_ = nullptr;
 
   std::array<free_frame*, classes> free_{};
   std::atomic<free_frame*> returned_{nullptr};

@@ -78,6 +78,23 @@ struct task_result<void> {
 
 }  // namespace detail
 
+/// What goes before and after a coroutine that is one rank's part of an operation, told by its
+/// task.
+class bracket {
+public:
+  /// Before the coroutine begins, at `place`. False where it has to wait: then it is resumed later.
+  virtual bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept = 0;
+  /// In the coroutine, before anything else; what it throws the coroutine ends with.
+  virtual void enter() = 0;
+  /// When the coroutine has ended, well or with `failure`.
+  virtual void end(const std::exception_ptr& failure) noexcept = 0;
+  /// When its frame is gone. The task does not touch the bracket after that.
+  virtual void release() noexcept = 0;
+
+protected:
+  ~bracket() = default;
+};
+
 /// A coroutine that starts when it is awaited and completes with a `T` or an exception.
 ///
 /// Move-only; await it at most once. It completes on the thread that drives its engine. Destroying
@@ -115,6 +132,10 @@ public:
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
       auto& promise = child.promise();
       detail::hand_down(promise.place, parent);
+      if (promise.around != nullptr && !promise.around->begin(promise.place, child)) {
+        promise.parent = parent;
+        return true;
+      }
       child.resume();
       if (child.done()) return false;
       promise.parent = parent;
@@ -130,6 +151,11 @@ public:
 
   awaiter operator co_await() && noexcept { return awaiter{frame_}; }
 
+  /// Puts a bracket around the coroutine, which has not begun.
+  void surround(bracket& with) noexcept { frame_.promise().around = &with; }
+  /// The bracket around it, or null.
+  bracket* surrounded_by() const noexcept { return frame_.promise().around; }
+
 private:
   explicit task(handle frame) noexcept : frame_(frame) {}
   handle frame_ = nullptr;
@@ -138,22 +164,36 @@ private:
 template <class T>
 struct task<T>::promise_type : detail::promise_base, detail::task_result<T> {
   using detail::promise_base::promise_base;
+  ~promise_type() {
+    if (around != nullptr) around->release();
+  }
 
+  struct initial_awaiter {
+    promise_type& self;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    void await_resume() const {
+      if (self.around != nullptr) self.around->enter();
+    }
+  };
   struct final_awaiter {
     bool await_ready() const noexcept { return false; }
     std::coroutine_handle<> await_suspend(handle self) const noexcept {
-      std::coroutine_handle<> parent = self.promise().parent;
+      promise_type& promise = self.promise();
+      if (promise.around != nullptr) promise.around->end(promise.failure);
+      std::coroutine_handle<> parent = promise.parent;
       return parent ? parent : std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
 
   task get_return_object() noexcept { return task(handle::from_promise(*this)); }
-  std::suspend_always initial_suspend() const noexcept { return {}; }
+  initial_awaiter initial_suspend() noexcept { return {*this}; }
   final_awaiter final_suspend() const noexcept { return {}; }
   void unhandled_exception() noexcept { failure = std::current_exception(); }
 
   std::coroutine_handle<> parent;
+  bracket* around = nullptr;
   std::exception_ptr failure;
 };
 

@@ -14,9 +14,7 @@ namespace muster {
 
 // ---- waiter
 
-waiter::~waiter() {
-  if (engine_ != nullptr) engine_->unlink(*this);
-}
+void waiter::withdraw() noexcept { engine_->unlink(*this); }
 
 void waiter::link(engine& where, std::coroutine_handle<> self) noexcept {
   resume_ = self;

@@ -42,7 +42,9 @@ public:
 
 protected:
   waiter() = default;
-  ~waiter();
+  ~waiter() {
+    if (engine_ != nullptr) withdraw();
+  }
 
   /// Suspends `self` until ready or interrupted.
   template <class Promise>
@@ -51,6 +53,10 @@ protected:
       scope_ = self.promise().place.scope;
     }
     link(where, self);
+  }
+  void suspend(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
+    scope_ = place.scope;
+    link(*place.where, self);
   }
 
   void interrupt(std::exception_ptr why) noexcept { failure_ = std::move(why); }
@@ -74,6 +80,7 @@ protected:
 private:
   friend class engine;
   void link(engine& where, std::coroutine_handle<> self) noexcept;
+  void withdraw() noexcept;
 
   engine* engine_ = nullptr;  // null while not linked
   waiter* next_ = nullptr;

@@ -9,6 +9,7 @@
 
 #include "engine/collective/arguments.hpp"
 #include "engine/collective/catalog.hpp"
+#include "engine/collective/prepared_call.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/team/machine.hpp"
 #include "engine/team/order.hpp"
@@ -48,6 +49,11 @@ public:
   /// \throws error `errc::invalid_argument` where one chosen by hand does not suit the call.
   const algorithm& select(const arguments& call) const;
 
+  /// A row's place in the catalog, the same on every rank.
+  std::size_t number_of(const algorithm& row) const noexcept {
+    return static_cast<std::size_t>(&row - catalog_.data());
+  }
+
   /// Runs `id` for every further call of `what`; an empty id returns to automatic selection. The
   /// same on every rank, or the next call fails as mismatched.
   /// \throws error `errc::invalid_argument` for an unknown id, naming those there are.
@@ -56,9 +62,14 @@ public:
   /// \throws error where the team is broken.
   void require_whole() const;
 
+  /// What is to be known of a call before it begins; see `prepare`. Made by whoever drives the
+  /// team's engine, it is not worked out twice for like calls.
+  prepared_call prepare_call(const arguments& call);
+
 private:
   friend class context;
   friend class collective_wait;
+  friend class turn_wait;
 
   muster::engine& engine_;
   wire::fabric& fabric_;
@@ -71,6 +82,7 @@ private:
   std::array<std::vector<const algorithm*>, collectives> rows_for_;
   muster::machine machine_;
   std::array<const algorithm*, collectives> chosen_{};
+  std::array<last_prepared, collectives> last_{};
   operation_order order_;
   // What the ranks of this node were last seen to have completed, and the least of that.
   std::vector<std::uint64_t> known_complete_;

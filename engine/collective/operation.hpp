@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+
+#include "engine/collective/context.hpp"
+#include "engine/coro/frame_pool.hpp"
+
+namespace muster {
+
+/// A context that lives as long as its coroutine, or as the plan that keeps it.
+class operation : public context {
+public:
+  operation(team& on, const arguments& call) : context(on, call, on.prepare_call(call)) {}
+  virtual ~operation() = default;
+
+  /// Whether it stays when its coroutine goes, to be run again.
+  void keep(bool kept) noexcept { kept_ = kept; }
+  /// Whether a coroutine of it is there.
+  bool is_out() const noexcept { return out_; }
+  task<> run() {
+    out_ = true;
+    return context::run();
+  }
+
+  static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
+  static void operator delete(void* memory) noexcept { frame_pool::release(memory); }
+
+private:
+  void release() noexcept override {
+    if (!kept_) {
+      delete this;
+      return;
+    }
+    end_if_running();
+    out_ = false;
+  }
+
+  bool kept_ = false;
+  bool out_ = false;
+};
+
+}  // namespace muster

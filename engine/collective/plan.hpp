@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/coro/task.hpp"
+
+namespace muster {
+
+class operation;
+
+/// A collective made ready once, to be run many times on the same buffers:
+///
+///     plan exchange(alltoall(team, send, receive));
+///     for (…) co_await exchange.run();
+///
+/// Arguments are checked, layouts kept and the algorithm chosen when the plan is made; a run
+/// allocates nothing and costs less than the plain call. Local: that a rank calls through a plan
+/// the others need not know. Move-only; dies before its team.
+class plan {
+public:
+  /// \param collective what any of Muster's collectives returned, not awaited
+  /// \throws error `errc::invalid_argument` for any other task
+  explicit plan(task<> collective);
+
+  /// One run, an operation like that of the plain call in all. The one before has ended, and its
+  /// task is gone. \throws error `errc::invalid_argument` where it has not.
+  task<> run();
+
+private:
+  struct dropping {  // a run that is still under way keeps what it needs
+    void operator()(operation* kept) const noexcept;
+  };
+  std::unique_ptr<operation, dropping> kept_;
+};
+
+}  // namespace muster

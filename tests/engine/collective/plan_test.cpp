@@ -1,0 +1,109 @@
+// A collective made ready once and run many times.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/failure.hpp"
+#include "tests/support/says.hpp"
+
+namespace muster::testing {
+namespace {
+
+TEST_CASE("a plan runs again and again on the same buffers") {
+  run_threads(3, [](team& of) {
+    std::array<double, 5> mine{};
+    std::array<double, 5> total{};
+    plan add(allreduce(of, mine, total, sum));
+    for (int round = 0; round < 200; ++round) {
+      mine.fill(static_cast<double>(of.rank()) + round);
+      start(add.run()).wait();
+      for (const double each : total) CHECK(each == 3.0 + 3 * round);
+    }
+  });
+}
+
+TEST_CASE("ranks with and without a plan meet") {
+  run_threads(3, [](team& of) {
+    std::vector<int> all(3);
+    const std::array<int, 1> mine = {static_cast<int>(of.rank())};
+    plan gather_all(allgather(of, mine, all));
+    for (int round = 0; round < 20; ++round) {
+      if (of.rank() == 1) {
+        start(allgather(of, mine, all)).wait();
+      } else {
+        start(gather_all.run()).wait();
+      }
+      CHECK(all == std::vector<int>{0, 1, 2});
+    }
+  });
+}
+
+TEST_CASE("several plans are in flight at once") {
+  run_threads(4, [](team& of) {
+    constexpr std::size_t how_many = 20;
+    std::vector<std::vector<int>> data(how_many, std::vector<int>(700));
+    std::vector<plan> plans;
+    for (auto& each : data) plans.emplace_back(allreduce(of, each, max));
+    for (int round = 1; round < 10; ++round) {
+      std::vector<future<>> running;
+      for (std::size_t i = 0; i < how_many; ++i) {
+        std::iota(data[i].begin(), data[i].end(), round * static_cast<int>(of.rank()));
+        running.push_back(start(plans[i].run()));
+      }
+      for (auto it = running.rbegin(); it != running.rend(); ++it) it->wait();
+      for (const auto& each : data) CHECK(each[10] == 10 + 3 * round);
+    }
+  });
+}
+
+TEST_CASE("a plan is run once at a time") {
+  run_threads(2, [](team& of) {
+    plan meet(barrier(of));
+    const task<> first = meet.run();
+    const auto why = failure_of([&] { static_cast<void>(meet.run()); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::invalid_argument);
+    CHECK(says(why->text(), "plan: run again before the last run's end"));
+  });
+}
+
+TEST_CASE("a run that never began leaves the plan as it was") {
+  run_threads(2, [](team& of) {
+    plan meet(barrier(of));
+    {
+      const task<> dropped = meet.run();
+    }
+    start(meet.run()).wait();
+  });
+}
+
+TEST_CASE("a plan may be dropped while it runs") {
+  run_threads(2, [](team& of) {
+    std::array<int, 3> data = {1, 2, 3};
+    std::optional<plan> add(allreduce(of, data, sum));
+    future<> running = start(add->run());
+    add.reset();
+    running.wait();
+    CHECK(data == std::array<int, 3>{2, 4, 6});
+  });
+}
+
+TEST_CASE("only collectives become plans") {
+  run_threads(1, [](team& of) {
+    const auto something = [](team& on) -> task<> { co_await barrier(on); };
+    const auto why = failure_of([&] { const plan none(something(of)); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::invalid_argument);
+    CHECK(says(why->text(), "plan: the task is not a collective's own"));
+    CHECK(failure_of([] { const plan none{task<>()}; }));
+  });
+}
+
+}  // namespace
+}  // namespace muster::testing
