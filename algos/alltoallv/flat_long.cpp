@@ -12,6 +12,8 @@
 //
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
+#include <utility>
+
 #include "algos/algorithms.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "algos/patterns/varying_blocks.hpp"
@@ -26,13 +28,12 @@ task<> run(context& me, const arguments& call) {
     gives[i] = call.sent_to(i);
     takes[i] = call.received_from(i);
   }
-  // Its own block goes straight to its place; in place it is there already.
-  if (!call.in_place()) co_await me.copy(takes[me.rank()], gives[me.rank()]);
-  gives[me.rank()] = {};
   // In place, blocks must leave before others come: they are moved aside first.
   if (call.in_place()) me.set_aside(gives);
+  const source own = std::exchange(gives[me.rank()], {});
   varying_track blocks(me, 0, me.size());
   me.arrive();
+  co_await me.copy(takes[me.rank()], own);
   co_await exchange_blocks(me, blocks, gives, takes, me.rank());
 }
 

@@ -73,6 +73,12 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
   };
   check_one(call.send_blocks, sends, "send");
   check_one(call.receive_blocks, receives, "receive");
+  if (call.what == alltoallv &&
+      call.send_blocks->counts[rank] != call.receive_blocks->counts[rank]) {
+    reject(call, "send_blocks has " + number_of(call.send_blocks->counts[rank]) +
+                     " elements of this rank for itself; expected " +
+                     number_of(call.receive_blocks->counts[rank]) + ", as in receive_blocks");
+  }
   const block_layout* own = sends ? call.send_blocks : call.receive_blocks;
   if (own == nullptr || call.what == alltoallv || own->counts[rank] == call.count) return;
   reject(call, "count is " + number_of(call.count) + "; expected " + number_of(own->counts[rank]) +
