@@ -23,5 +23,20 @@ extern const algorithm allgather_leader_ring;
 extern const algorithm alltoall_flat;
 extern const algorithm alltoall_flat_long;
 extern const algorithm alltoall_pairwise;
+extern const algorithm scatter_flat;
+extern const algorithm scatter_flat_long;
+extern const algorithm scatter_binomial;
+extern const algorithm gather_flat;
+extern const algorithm gather_flat_long;
+extern const algorithm gather_binomial;
+extern const algorithm scatterv_flat_long;
+extern const algorithm scatterv_linear;
+extern const algorithm gatherv_flat_long;
+extern const algorithm gatherv_linear;
+extern const algorithm allgatherv_flat;
+extern const algorithm allgatherv_flat_long;
+extern const algorithm allgatherv_ring;
+extern const algorithm alltoallv_flat_long;
+extern const algorithm alltoallv_pairwise;
 
 }  // namespace muster::algos

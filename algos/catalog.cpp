@@ -14,6 +14,11 @@ muster::catalog catalog() noexcept {
       allreduce_flat,       allreduce_flat_long, allreduce_srm,
       allgather_flat,       allgather_flat_long, allgather_leader_ring,
       alltoall_flat,        alltoall_flat_long,  alltoall_pairwise,
+      scatter_flat,         scatter_flat_long,   scatter_binomial,
+      gather_flat,          gather_flat_long,    gather_binomial,
+      scatterv_flat_long,   scatterv_linear,     gatherv_flat_long,
+      gatherv_linear,       allgatherv_flat,     allgatherv_flat_long,
+      allgatherv_ring,      alltoallv_flat_long, alltoallv_pairwise,
   };
   return rows;
 }
