@@ -102,9 +102,8 @@ world_case random_world(random_stream& random, std::size_t largest) {
 }
 
 bool is_ready(const spec& call) {
-  const bool has_row = std::ranges::any_of(
-      algos::catalog(), [&](const algorithm& row) { return row.what == call.what; });
-  return has_row && call.type <= datatype::float64 && call.op <= reduction::max;
+  return std::ranges::any_of(algos::catalog(),
+                             [&](const algorithm& row) { return row.what == call.what; });
 }
 
 namespace {
