@@ -56,6 +56,19 @@ void check_layout(const arguments& call, const block_layout& blocks, std::string
   }
 }
 
+/// That blocks are one vector, of which every rank knows how it is cut.
+void check_contiguous(const arguments& call, const block_layout& blocks) {
+  std::size_t end = 0;
+  for (std::size_t rank = 0; rank < blocks.counts.size(); ++rank) {
+    if (blocks.displacements[rank] != end) {
+      reject(call, "send_blocks: block " + number_of(rank) + " begins at " +
+                       number_of(blocks.displacements[rank]) + "; expected " + number_of(end) +
+                       ", where the one before it ends");
+    }
+    end += blocks.counts[rank];
+  }
+}
+
 /// The layouts that a rank must have, and no others.
 void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
   using enum collective;
@@ -73,6 +86,7 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
   };
   check_one(call.send_blocks, sends, "send");
   check_one(call.receive_blocks, receives, "receive");
+  if (call.what == reduce_scatter) check_contiguous(call, *call.send_blocks);
   const block_layout* own = sends ? call.send_blocks : call.receive_blocks;
   if (own == nullptr || call.what == alltoallv || own->counts[rank] == call.count) return;
   reject(call, "count is " + number_of(call.count) + "; expected " + number_of(own->counts[rank]) +

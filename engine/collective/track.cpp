@@ -20,10 +20,10 @@ bool has_items(const wire::counter& word, std::uint64_t value) noexcept {
 
 }  // namespace
 
-items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead) noexcept
+items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead,
+             std::size_t grain) noexcept
     : block_bytes(block_bytes), blocks(blocks), ahead(ahead) {
-  const std::size_t fitting = wire::item_bytes / blocks / wire::cache_line * wire::cache_line;
-  piece = std::max(fitting, wire::cache_line);
+  piece = std::max(wire::item_bytes / blocks / grain * grain, grain);
 }
 
 track::track(context& me, std::size_t index, const items& cut) noexcept
@@ -84,9 +84,13 @@ track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcep
 
 arrivals track::here(std::size_t item) noexcept { return {me_, *this, item}; }
 
-std::size_t track::items_of(std::size_t neighbour) const noexcept {
+bool track::lends(std::size_t neighbour) const noexcept {
   const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
-  return posting.from.where == wire::origin::kind::staged ? cut_.count() : 1;
+  return posting.from.where != wire::origin::kind::staged;
+}
+
+std::size_t track::items_of(std::size_t neighbour) const noexcept {
+  return lends(neighbour) ? 1 : cut_.count();
 }
 
 const std::byte* track::piece(std::size_t neighbour, std::size_t item, std::size_t block) noexcept {
