@@ -345,7 +345,7 @@ public:
       if (time != nullptr) [[unlikely]] {
         time->combine(call_, to, from, count);
       } else {
-        muster::combine(call_.op, call_.type, to, from, count);
+        muster::combine(call_, to, from, count);
       }
     });
     return wire::work_wait(time);
@@ -400,6 +400,17 @@ private:
     known = std::max(known, arrival(neighbour).completed.load(std::memory_order_relaxed));
   }
   [[noreturn]] void throw_mismatch(std::size_t neighbour) const;
+  /// Set as long as it lives, also where the work between them throws.
+  class reading_marks {
+  public:
+    explicit reading_marks(wire::fabric& on) noexcept : on_(on) { on_.begin_reading(); }
+    ~reading_marks() { on_.end_reading(); }
+    reading_marks(const reading_marks&) = delete;
+    reading_marks& operator=(const reading_marks&) = delete;
+
+  private:
+    wire::fabric& on_;
+  };
   /// Does work that reads neighbours' memory. They may have lent it, and whoever lends takes it
   /// back when the operation fails: then the work is not begun, or does not count.
   /// \throws error where the team is broken before or after.
@@ -409,10 +420,12 @@ private:
       work();
       return;
     }
-    fabric().begin_reading();
-    const bool whole = !fabric().broken();
-    if (whole) work();
-    fabric().end_reading();
+    bool whole = false;
+    {
+      const reading_marks marks(fabric());
+      whole = !fabric().broken();
+      if (whole) work();
+    }
     if (!whole || fabric().broken()) [[unlikely]] {
       throw_breakage();
     }

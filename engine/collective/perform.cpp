@@ -24,6 +24,9 @@ task<> perform(team& on, arguments call) {
   } catch (const std::exception& why) {
     me.abandon(error(errc::resource, me.describe() + ": " + why.what(), on.rank()));
     throw;
+  } catch (...) {  // a reduction of the user's own may throw anything
+    me.abandon(error(errc::resource, me.describe() + ": an exception of no known type", on.rank()));
+    throw;
   }
 }
 
