@@ -141,6 +141,12 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
   check_layout_if(receives, call, call.receive_blocks, "receive_blocks", ranks);
   if (call.what == reduce_scatter) check_contiguous(call, *call.send_blocks);
   if (call.what == alltoallv) {
+    const std::size_t given = call.send_blocks->counts[rank];
+    const std::size_t taken = call.receive_blocks->counts[rank];
+    if (given != taken) [[unlikely]] {
+      reject(name(call.what), "send_blocks has ", given,
+             " elements of this rank for itself; expected ", taken, ", as in receive_blocks");
+    }
     // Where nothing is sent a null buffer may be an empty one.
     if (call.in_place() && call.contributed_bytes(ranks) != 0) check_in_place(call);
     return;

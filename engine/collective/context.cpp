@@ -75,9 +75,12 @@ void context::arrive() noexcept {
   prefetch_to_write(&board().arrival((ticket_.lane + soon) % wire::lanes, index_));
 }
 
-void context::publish(std::span<const std::byte> bytes) noexcept {
-  if (!bytes.empty()) {
-    move_bytes(fabric().time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
+void context::publish(std::span<const std::byte> first,
+                      std::span<const std::byte> second) noexcept {
+  std::byte* const place = publication(index_, first.size() + second.size());
+  if (!first.empty()) move_bytes(fabric().time(), {place, first.size()}, first.data());
+  if (!second.empty()) {
+    move_bytes(fabric().time(), {place + first.size(), second.size()}, second.data());
   }
   arrive();
 }
@@ -88,6 +91,22 @@ std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) 
   aside_.resize(bytes.size());
   move_bytes(time, aside_, bytes.data());
   return aside_;
+}
+
+void context::set_aside(std::span<std::span<const std::byte>> blocks) {
+  wire::virtual_time* const time = fabric().time();
+  if (time != nullptr && !time->carries_payload()) return;
+  std::size_t all = 0;
+  for (const auto& block : blocks) all += block.size();
+  aside_.resize(all);
+  std::span<std::byte> rest = aside_;
+  for (auto& block : blocks) {
+    if (block.empty()) continue;
+    const auto place = rest.first(block.size());
+    move_bytes(time, place, block.data());
+    block = place;
+    rest = rest.subspan(place.size());
+  }
 }
 
 void context::complete() noexcept {

@@ -206,7 +206,9 @@ struct items {
 /// reader. Readers need not know which.
 class track {
 public:
-  track(context& me, std::size_t index, const items& cut) noexcept;
+  /// With a `sole_reader`, a neighbour that alone reads what all others write, each writer waits
+  /// only for what that one has taken of it, not for the slowest writer: see `take_of`.
+  track(context& me, std::size_t index, const items& cut, std::size_t sole_reader = all) noexcept;
 
   const items& cut() const noexcept { return cut_; }
 
@@ -242,6 +244,8 @@ public:
 
   /// This rank is done with `item`, and all before it, of every neighbour.
   void take(std::size_t item) noexcept;
+  /// The sole reader is done with `item`, and all before it, of one neighbour.
+  void take_of(std::size_t neighbour, std::size_t item) noexcept;
   /// Waits until the readers are done with what was lent; at once if nothing was.
   class return_wait;
   return_wait returned(std::size_t readers = all) noexcept;
@@ -253,19 +257,31 @@ public:
 
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-private:
-  friend class neighbours_wait;
-  bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
-  const void* watched_of(std::size_t neighbour) const noexcept;
+protected:
+  wire::posting& posting(std::size_t neighbour) const noexcept;
+  std::byte* stage(std::size_t neighbour, std::size_t item) const noexcept;
+  /// Whether readers had better copy a contribution of so many bytes from this rank's memory, if
+  /// its blocks are, or the longest is, of `block_bytes`.
+  bool is_better_foreign(std::size_t bytes, std::size_t block_bytes) const noexcept;
+  /// Offers memory; the first post tells. \returns whether readers can get at it.
+  bool offer(std::span<const std::byte> memory, bool foreign, std::size_t items_to_take) noexcept;
   void fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
              std::span<std::byte> to);
-  bool is_better_foreign(std::size_t bytes) const noexcept;
-  std::byte* stage(std::size_t neighbour, std::size_t item) const noexcept;
 
   context& me_;
   std::size_t index_;
   items cut_;
+  // Of a track whose writers have different numbers of items: how many this rank takes of each.
+  std::span<const std::size_t> takes_ = {};
+
+private:
+  friend class neighbours_wait;
+  bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
+  const void* watched_of(std::size_t neighbour) const noexcept;
+
+  std::size_t sole_reader_;
   bool lent_ = false;
+  std::size_t lent_items_ = 0;  // that readers take before what was lent is returned
 };
 
 /// What an algorithm sees of its operation: this rank, its team and node, and the verbs with which
@@ -295,7 +311,9 @@ public:
   /// Announces this rank's arrival. Every rank of every operation does so exactly once.
   void arrive() noexcept;
   /// The same, with up to `wire::short_stage_bytes` bytes for the neighbours to read.
-  void publish(std::span<const std::byte> bytes) noexcept;
+  void publish(std::span<const std::byte> bytes) noexcept { publish(bytes, {}); }
+  /// The same with two stretches of bytes, one after the other.
+  void publish(std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
   /// Waits for a neighbour to arrive; what it published, which must be `bytes` long.
   read_wait read(std::size_t neighbour, std::size_t bytes) noexcept {
     return {*this, neighbour, bytes};
@@ -317,6 +335,8 @@ public:
   /// A copy that lives as long as the operation, so that it may be lent: what an algorithm's own
   /// frame holds is gone before a failure is announced.
   std::span<const std::byte> set_aside(std::span<const std::byte> bytes);
+  /// The same for several blocks, each of which is exchanged for its copy.
+  void set_aside(std::span<std::span<const std::byte>> blocks);
 
   /// Local work. Awaited, so that it can take time where time is virtual.
   wire::work_wait copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
@@ -365,6 +385,7 @@ private:
   friend class everybody;
   friend class arrivals;
   friend class track;
+  friend class varying_track;
   friend class takers_wait;
 
   wire::fabric& fabric() const noexcept { return team_.fabric(); }
@@ -481,7 +502,10 @@ inline context::turn_wait context::turn() noexcept { return turn_wait(*this); }
 /// Waits until readers have taken so many items that one more has room, or all are returned.
 class takers_wait : public collective_wait {
 public:
-  takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers) noexcept;
+  /// `readers` are those to wait for: all neighbours, or one. `sole_reader`, if there is one, says
+  /// in this rank's line what it took of this rank.
+  takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
+              std::size_t sole_reader) noexcept;
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   const void* watched() const noexcept override;
@@ -494,15 +518,16 @@ private:
 
   std::size_t track_;
   std::uint64_t items_;
-  std::size_t next_;  // the first reader not yet known to be far enough
+  std::size_t sole_reader_;
+  std::size_t next_;  // the first reader, or line, not yet known to be far enough
   std::size_t end_;
 };
 
 class track::room_wait final : public takers_wait {
 public:
   room_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
-            std::byte* place) noexcept
-      : takers_wait(me, track, items, readers), place_(place) {}
+            std::size_t sole_reader, std::byte* place) noexcept
+      : takers_wait(me, track, items, readers, sole_reader), place_(place) {}
   std::byte* await_resume() {
     rethrow_interruption();
     return place_;
