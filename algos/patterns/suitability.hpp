@@ -24,6 +24,21 @@ inline bool one_node_short(const shape& ranks, const machine&, const arguments& 
   return ranks.nodes() == 1 && call.contributed_bytes(ranks.size()) <= wire::short_stage_bytes;
 }
 
+/// For reductions that cut contributions, or each of their `blocks`, into items: whole elements
+/// must fit.
+inline bool elements_fit(const arguments& call, std::size_t blocks = 1) {
+  return call.grain() <= wire::item_bytes / blocks;
+}
+
+inline bool one_node_elements_fit(const shape& ranks, const machine&, const arguments& call) {
+  return ranks.nodes() == 1 && elements_fit(call);
+}
+
+/// For reductions that combine whole nodes first, and the nodes' results in their order.
+inline bool combines_by_node(const shape& ranks, const machine&, const arguments& call) {
+  return elements_fit(call) && (call.commutes() || ranks.nodes_are_contiguous());
+}
+
 /// For algorithms that only use channels.
 inline stage_kind no_stages(const shape&, const machine&, const arguments&) {
   return stage_kind::none;

@@ -117,6 +117,18 @@ void check_in_place(const arguments& call) {
   }
 }
 
+/// That blocks are one vector, of which every rank knows how it is cut.
+void check_contiguous(const arguments& call, const block_layout& blocks) {
+  std::size_t end = 0;
+  for (std::size_t rank = 0; rank < blocks.counts.size(); ++rank) {
+    if (blocks.displacements[rank] != end) [[unlikely]] {
+      reject(name(call.what), "send_blocks: block ", rank, " begins at ",
+             blocks.displacements[rank], "; expected ", end, ", where the one before it ends");
+    }
+    end += blocks.counts[rank];
+  }
+}
+
 /// The layouts that a rank must have, and no others.
 void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
   using enum collective;
@@ -127,6 +139,7 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
       (call.what == gatherv && at_root) || call.what == alltoallv || call.what == allgatherv;
   check_layout_if(sends, call, call.send_blocks, "send_blocks", ranks);
   check_layout_if(receives, call, call.receive_blocks, "receive_blocks", ranks);
+  if (call.what == reduce_scatter) check_contiguous(call, *call.send_blocks);
   if (call.what == alltoallv) {
     const std::size_t given = call.send_blocks->counts[rank];
     const std::size_t taken = call.receive_blocks->counts[rank];

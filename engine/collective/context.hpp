@@ -154,6 +154,9 @@ public:
   };
   next_arrival next() noexcept { return {*this}; }
 
+  /// How many have been seen to be there and not been given: the next so many need no waiting.
+  std::size_t seen() const noexcept { return found_count_; }
+
   bool ready() noexcept override;
 
 private:
@@ -177,14 +180,17 @@ struct items {
   std::size_t block_bytes = 0;
   std::size_t blocks = 1;
   std::size_t ahead = 0;  ///< items that a writer may stage before the slowest reader took them
-  std::size_t piece = 0;  ///< bytes of a block in one item, a multiple of the cache line
+  std::size_t piece = 0;  ///< bytes of a block in one item, a multiple of the grain
 
   /// Where many ranks write, more than two items ahead would only take cache away; where readers
   /// follow one writer, he may go as far as the stage allows.
   static constexpr std::size_t in_step = 2;
   static constexpr std::size_t far = wire::staged_items;
 
-  items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead = in_step) noexcept;
+  /// \param grain what pieces are multiples of, itself one of the cache line; one grain of every
+  ///              block fits into an item
+  items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead = in_step,
+        std::size_t grain = wire::cache_line) noexcept;
 
   std::size_t count() const noexcept { return (block_bytes + piece - 1) / piece; }
   std::size_t offset(std::size_t item) const noexcept { return item * piece; }
@@ -231,6 +237,8 @@ public:
   /// lender, on item 0, the whole block at once. Awaited, like all local work.
   wire::work_wait copy(std::size_t neighbour, std::size_t item, std::size_t block,
                        std::span<std::byte> whole);
+  /// Whether a neighbour whose first item has arrived lends.
+  bool lends(std::size_t neighbour) const noexcept;
   /// Items that must be taken from a neighbour whose first one has arrived.
   std::size_t items_of(std::size_t neighbour) const noexcept;
 

@@ -20,10 +20,10 @@ bool has_items(const wire::counter& word, std::uint64_t value) noexcept {
 
 }  // namespace
 
-items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead) noexcept
+items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead,
+             std::size_t grain) noexcept
     : block_bytes(block_bytes), blocks(blocks), ahead(ahead) {
-  const std::size_t fitting = wire::item_bytes / blocks / wire::cache_line * wire::cache_line;
-  piece = std::max(fitting, wire::cache_line);
+  piece = std::max(wire::item_bytes / blocks / grain * grain, grain);
 }
 
 track::track(context& me, std::size_t index, const items& cut, std::size_t sole_reader) noexcept
@@ -93,8 +93,12 @@ track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcep
 
 arrivals track::here(std::size_t item) noexcept { return {me_, *this, item}; }
 
+bool track::lends(std::size_t neighbour) const noexcept {
+  return posting(neighbour).from.where != wire::origin::kind::staged;
+}
+
 std::size_t track::items_of(std::size_t neighbour) const noexcept {
-  if (posting(neighbour).from.where != wire::origin::kind::staged) return 1;
+  if (lends(neighbour)) return 1;
   return takes_.empty() ? cut_.count() : takes_[neighbour];
 }
 
