@@ -1,7 +1,8 @@
 // Long allreduce in the node's memory, item by item.
 //
 //  1  every rank offers its contribution in place, or copies the item into its stage
-//  2  every rank combines its own slice of the item from all contributions, in rank order
+//  2  every rank combines its own slice of the item from all contributions, in rank
+//     order, or as they come where the order is free
 //  3  every rank collects all slices in the order in which they are ready
 //
 // Each rank reads N slices of 1/N and writes one, then copies N: the traffic of two copies of the
@@ -18,7 +19,7 @@ namespace muster::algos {
 namespace {
 
 task<> run(context& me, const arguments& call) {
-  const items cut(call.bytes(), 1);
+  const items cut(call.bytes(), 1, items::in_step, call.grain());
   track in(me, 0, cut);
   track out(me, 1, cut);
   me.arrive();
@@ -38,7 +39,7 @@ const algorithm allreduce_flat_long = {
     .what = collective::allreduce,
     .summary = "every rank combines a slice and collects all",
     .source = "SRM 2.4",
-    .suits = one_node,
+    .suits = one_node_elements_fit,
     .stages = track_stages,
     .run = run,
 };

@@ -47,7 +47,7 @@ task<> collect_all(context& me, const arguments& call, track& out) {
 }
 
 task<> run(context& me, const arguments& call) {
-  const items cut(call.bytes(), 1);
+  const items cut(call.bytes(), 1, items::in_step, call.grain());
   track in(me, 0, cut);
   track out(me, 1, cut);
   me.arrive();
@@ -71,7 +71,7 @@ const algorithm allreduce_srm = {
     .what = collective::allreduce,
     .summary = "node reduce, recursive doubling between leaders, node broadcast",
     .source = "SRM 2.4",
-    .suits = any_team,
+    .suits = combines_by_node,
     .stages = track_stages,
     .run = run,
 };

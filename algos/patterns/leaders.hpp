@@ -17,13 +17,8 @@ inline std::size_t node_number(const context& me) { return me.shape().node_of(me
 /// Dissemination among the leaders: returns when every node has come to it. ⌈log2 n⌉ rounds.
 task<> leaders_barrier(context& me);
 
-/// Combines the leaders' `bytes` in node order over a binomial tree; the leader of node 0 has the
-/// result, the others' bytes are working memory. ⌈log2 n⌉ steps, each of all the bytes.
+/// `reduce_members`, `allreduce_members` among the leaders, in node order.
 task<> leaders_reduce(context& me, std::span<std::byte> bytes);
-
-/// The same with the result at every leader, bitwise the same, by recursive doubling. Where the
-/// number of nodes is no power of two, each node too many first gives its bytes to a neighbour and
-/// gets the result back at the end.
 task<> leaders_allreduce(context& me, std::span<std::byte> bytes);
 
 }  // namespace muster::algos

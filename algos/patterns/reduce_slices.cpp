@@ -1,5 +1,6 @@
 #include "algos/patterns/reduce_slices.hpp"
 
+#include "algos/patterns/combine_arrivals.hpp"
 #include "algos/patterns/slices.hpp"
 
 namespace muster::algos {
@@ -14,24 +15,24 @@ task<> contribute(context& me, track& in, std::span<const std::byte> contributio
 }
 
 task<> reduce_slice(context& me, track& in, track& out, std::size_t item, std::size_t readers) {
-  const std::size_t neighbours = me.node().size();
-  const slice mine = slice_of(in.cut().length(item), me.node_index(), neighbours);
+  const slice mine =
+      slice_of(in.cut().length(item), me.node_index(), me.node().size(), me.call().grain());
   std::byte* room = co_await out.room(item, readers);
-  pooled<const std::byte*> inputs(neighbours);
-  co_await in.all_here(item);
-  for (std::size_t i = 0; i < neighbours; ++i) inputs[i] = in.piece(i, item, 0) + mine.offset;
   if (mine.length != 0) {
-    co_await me.combine(room + mine.offset, inputs, mine.length / me.call().element());
+    co_await combine_arrivals(me, item_inputs{in, item, mine.offset, mine.offset},
+                              in.piece(me.node_index(), item, 0) + mine.offset, room + mine.offset,
+                              mine.length / me.call().element());
+  } else {
+    co_await in.all_here(item);
   }
   in.take(item);
   out.post(item);
 }
 
 task<> collect_slices(context& me, track& out, std::size_t item, std::span<std::byte> result) {
-  const std::size_t neighbours = me.node().size();
   const auto place = result.subspan(out.cut().offset(item), out.cut().length(item));
   const auto copy_from = [&](std::size_t i) {
-    const slice theirs = slice_of(place.size(), i, neighbours);
+    const slice theirs = slice_of(place.size(), i, me.node().size(), me.call().grain());
     return me.copy_result(place.subspan(theirs.offset, theirs.length),
                           out.piece(i, item, 0) + theirs.offset);
   };

@@ -5,8 +5,9 @@
 namespace muster::algos {
 
 /// The first half of a long reduce or allreduce in one node's memory, for one item: waits for every
-/// neighbour's contribution on track `in` and combines this rank's slice of it, in rank order, into
-/// its room on track `out`, at the slice's own offset in the item. Posts it there.
+/// neighbour's contribution on track `in` and combines this rank's slice of them (see
+/// `combine_arrivals`) into its room on track `out`, at the slice's own offset in the item. Posts
+/// it there.
 /// `readers` are those who will read it: all neighbours, or one.
 task<> reduce_slice(context& me, track& in, track& out, std::size_t item, std::size_t readers);
 

@@ -13,11 +13,12 @@ struct slice {
   std::size_t length;
 };
 
-/// The part of `bytes` that worker `index` of `workers` combines: equal parts, cut at cache lines
-/// so that no two workers write to one line; the last ones may be shorter or empty.
-inline slice slice_of(std::size_t bytes, std::size_t index, std::size_t workers) noexcept {
-  const std::size_t lines = (bytes + wire::cache_line - 1) / wire::cache_line;
-  const std::size_t each = (lines + workers - 1) / workers * wire::cache_line;
+/// The part of `bytes` that worker `index` of `workers` combines: equal parts, cut at a `grain` of
+/// whole cache lines so that no two workers write to one; the last ones may be shorter or empty.
+inline slice slice_of(std::size_t bytes, std::size_t index, std::size_t workers,
+                      std::size_t grain = wire::cache_line) noexcept {
+  const std::size_t grains = (bytes + grain - 1) / grain;
+  const std::size_t each = (grains + workers - 1) / workers * grain;
   const std::size_t from = std::min(bytes, index * each);
   return {from, std::min(bytes, from + each) - from};
 }

@@ -1,15 +1,16 @@
 // Short reduce in the node's memory.
 //
 //  1  every rank but the root copies its contribution beside its arrival and is done
-//  2  the root waits for all, then combines them in rank order, writing only the result
+//  2  the root combines them when all are there, in rank order, writing only the result; where the
+//     order is free, whatever has come while it waits for the rest
 //
 // N-1 copies and one pass over N inputs.
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2), its tree flattened to one level.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/combine_arrivals.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
 
 namespace muster::algos {
 namespace {
@@ -20,13 +21,8 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   me.arrive();
-  co_await me.all_here();
-  pooled<const std::byte*> inputs(me.size());
-  for (std::size_t i = 0; i < me.size(); ++i) {
-    const auto input = i == me.rank() ? call.contribution() : me.published(i, call.bytes());
-    inputs[i] = input.data();
-  }
-  co_await me.combine(call.receive, inputs, call.count);
+  co_await combine_arrivals(me, published_inputs{me, call.bytes()}, call.contribution().data(),
+                            call.receive, call.count);
 }
 
 }  // namespace

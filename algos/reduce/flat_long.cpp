@@ -1,7 +1,8 @@
 // Long reduce in the node's memory, item by item.
 //
 //  1  every rank offers its contribution in place, or copies the item into its stage
-//  2  every rank combines its own slice of the item from all contributions, in rank order
+//  2  every rank combines its own slice of the item from all contributions, in rank
+//     order, or as they come where the order is free
 //  3  the root collects the slices in the order in which they are ready
 //
 // All ranks share the arithmetic: each reads N slices of 1/N and writes one; the root copies N.
@@ -18,7 +19,7 @@ namespace {
 
 task<> run(context& me, const arguments& call) {
   const std::size_t root = me.shape().index_of(call.root);
-  const items cut(call.bytes(), 1);
+  const items cut(call.bytes(), 1, items::in_step, call.grain());
   track in(me, 0, cut);
   track out(me, 1, cut);
   me.arrive();
@@ -38,7 +39,7 @@ const algorithm reduce_flat_long = {
     .what = collective::reduce,
     .summary = "every rank combines a slice, the root collects them",
     .source = "SRM 2.4",
-    .suits = one_node,
+    .suits = one_node_elements_fit,
     .stages = track_stages,
     .run = run,
 };

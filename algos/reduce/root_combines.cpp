@@ -2,7 +2,8 @@
 //
 //  1  every rank but the root offers its contribution in place, or stages it item by item, as far
 //     ahead as the root lets it, and is done
-//  2  the root combines each item of all contributions, in rank order, straight into its result
+//  2  the root combines each item of all contributions, in rank order, or as they come where the
+//     order is free, straight into its result
 //
 // N-1 copies and one pass over N inputs. One rank does all the arithmetic, but nobody waits for
 // anybody except the root: where ranks take turns on a core, or only one could take a share, that
@@ -11,6 +12,7 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4), its tree flattened to one level.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/combine_arrivals.hpp"
 #include "algos/patterns/reduce_slices.hpp"
 #include "algos/patterns/suitability.hpp"
 
@@ -26,20 +28,16 @@ task<> offer(context& me, const arguments& call, track& in, std::size_t root) {
 }
 
 task<> combine_all(context& me, const arguments& call, track& in) {
-  pooled<const std::byte*> inputs(me.size());
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     const std::size_t offset = in.cut().offset(k);
-    co_await in.all_here(k);
-    for (std::size_t i = 0; i < me.size(); ++i) {
-      inputs[i] = i == me.rank() ? call.contribution().data() + offset : in.piece(i, k, 0);
-    }
-    co_await me.combine(call.receive + offset, inputs, in.cut().length(k) / call.element());
+    co_await combine_arrivals(me, item_inputs{in, k}, call.contribution().data() + offset,
+                              call.receive + offset, in.cut().length(k) / call.element());
     in.take(k);
   }
 }
 
 task<> run(context& me, const arguments& call) {
-  track in(me, 0, items(call.bytes(), 1));
+  track in(me, 0, items(call.bytes(), 1, items::in_step, call.grain()));
   me.arrive();
   if (me.rank() == call.root) {
     co_await combine_all(me, call, in);
@@ -48,8 +46,9 @@ task<> run(context& me, const arguments& call) {
   }
 }
 
-bool little_to_share(const shape& ranks, const machine& measured, const arguments&) {
-  return ranks.nodes() == 1 && (ranks.size() <= 2 || ranks.size() > measured.processors);
+bool little_to_share(const shape& ranks, const machine& measured, const arguments& call) {
+  return one_node_elements_fit(ranks, measured, call) &&
+         (ranks.size() <= 2 || ranks.size() > measured.processors);
 }
 
 }  // namespace

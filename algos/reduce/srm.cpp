@@ -20,7 +20,7 @@ namespace {
 
 task<> run(context& me, const arguments& call) {
   const std::size_t first = leader_of(me.shape(), 0);
-  const items cut(call.bytes(), 1);
+  const items cut(call.bytes(), 1, items::in_step, call.grain());
   track in(me, 0, cut);
   me.arrive();
   if (!is_leader(me)) in.lend(call.contribution(), track::lending::for_loads);
@@ -52,7 +52,7 @@ const algorithm reduce_srm = {
     .what = collective::reduce,
     .summary = "node leaders combine their node, then each other over a binomial tree",
     .source = "SRM 2.4",
-    .suits = any_team,
+    .suits = combines_by_node,
     .stages = track_stages,
     .run = run,
 };

@@ -62,7 +62,7 @@ struct block_layout {
 ///   - of this rank's own block for scatterv, gatherv, allgatherv, reduce_scatter.
 /// The blocks of scatterv (`send_blocks`), gatherv (`receive_blocks`) need only be known to the
 /// root; those of allgatherv (`receive_blocks`) and reduce_scatter (`send_blocks`) are the same
-/// everywhere; alltoallv has both, each rank its own.
+/// everywhere, and the latter follow each other; alltoallv has both, each rank its own.
 ///
 /// A null `send` means in place: the data is in `receive`, where MPI would have it (for gather and
 /// allgather at this rank's block; for reduce_scatter the whole vector, whose first elements become
@@ -127,9 +127,9 @@ struct arguments {
   }
   /// Whether contributions must be combined in rank order: always, unless the call allows another
   /// and the reduction commutes.
-  bool combines_by_rank() const noexcept {
-    return order == combining::by_rank || (custom != nullptr && !custom->commutative);
-  }
+  bool combines_by_rank() const noexcept { return order == combining::by_rank || !commutes(); }
+  /// Whether contributions of ranks that do not follow each other may be combined first.
+  bool commutes() const noexcept { return custom == nullptr || custom->commutative; }
   /// Bytes in which a vector can be cut, so that pieces are whole elements and begin at whole cache
   /// lines.
   std::size_t grain() const noexcept {

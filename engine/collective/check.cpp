@@ -1,5 +1,6 @@
 #include "engine/collective/check.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -9,50 +10,122 @@
 namespace muster {
 namespace {
 
-[[noreturn]] void reject(std::string_view call, const std::string& why) {
-  throw error(errc::invalid_argument, std::string(call) + ": " + why);
-}
-[[noreturn]] void reject(const arguments& call, const std::string& why) {
-  reject(name(call.what), why);
-}
+std::string text(std::string_view words) { return std::string(words); }
+std::string text(std::size_t number) { return std::to_string(number); }
 
-std::string number_of(std::size_t value) { return std::to_string(value); }
+/// Every call is checked, so what makes the texts is kept out of the way of the good ones.
+template <class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void reject(std::string_view call, const Parts&... parts) {
+  throw error(errc::invalid_argument, (std::string(call) + ": " + ... + text(parts)));
+}
 
 // Addresses are signed distances in C++: half of size_t is the most that a buffer can span.
 constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
+/// Elements of a program's own are cut at multiples of a cache line, too.
+constexpr std::size_t largest_element = largest / 64;
+
+void check_reduction(const arguments& call) {
+  const std::string_view name = muster::name(call.what);
+  if (call.op == reduction::none || call.op > reduction::custom) [[unlikely]] {
+    reject(name, "op is not a reduction; expected sum, product, min, max, …");
+  }
+  if (call.order > combining::by_arrival) [[unlikely]] {
+    reject(name, "order is unknown; expected by_rank or by_arrival");
+  }
+  const bool own = call.op == reduction::custom;
+  if (own != (call.custom != nullptr) || own != (call.type == datatype::custom)) [[unlikely]] {
+    reject(name, "op is ", muster::name(call.op), " of ", muster::name(call.type),
+           call.custom == nullptr ? " without" : " with",
+           " a custom_reduction; expected one with op custom and type custom, else none");
+  }
+  if (!supports(call.op, call.type)) [[unlikely]] {
+    reject(name, "op is ", muster::name(call.op), ", which ", muster::name(call.type),
+           " does not have; expected one that it has");
+  }
+  if (!own) return;
+  if (call.custom->apply == nullptr) [[unlikely]] {
+    reject(name, "op is a custom_reduction without a function; expected one with apply set");
+  }
+  if (call.custom->element_bytes - 1 >= largest_element) [[unlikely]] {
+    reject(name, "op is a custom_reduction of elements of ", call.custom->element_bytes,
+           " bytes; expected 1 to ", largest_element);
+  }
+}
+
+void check_no_reduction(const arguments& call) {
+  const std::string_view name = muster::name(call.what);
+  if (call.custom != nullptr) [[unlikely]] {
+    reject(name, "a custom_reduction was given; expected none");
+  }
+  if (call.op != reduction::none) [[unlikely]] {
+    reject(name, "op is ", muster::name(call.op), "; expected none");
+  }
+  if (call.type == datatype::custom) [[unlikely]] {
+    reject(name, "type is custom; expected byte, or a type with a size");
+  }
+}
 
 void check_extent(const arguments& call, std::size_t ranks) {
-  const bool blocks_alike = !has_varying_blocks(call.what);
-  const std::size_t blocks =
-      blocks_alike && (call.sends_blocks() || call.receives_blocks()) ? ranks : 1;
-  const std::size_t bytes_a_count = call.element() * blocks;
+  const bool has_blocks = call.sends_blocks() || call.receives_blocks();
+  const std::size_t blocks = has_blocks && !has_varying_blocks(call.what) ? ranks : 1;
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(call.count, bytes_a_count, &bytes) || bytes > largest) [[unlikely]] {
-    reject(call, "count " + number_of(call.count) + " of " + std::string(name(call.type)) +
-                     " for " + number_of(blocks) + " block(s) overflows; expected at most " +
-                     number_of(largest / bytes_a_count));
+  if (__builtin_mul_overflow(call.count, call.element(), &bytes) ||
+      __builtin_mul_overflow(bytes, blocks, &bytes) || bytes > largest) [[unlikely]] {
+    reject(name(call.what), "count ", call.count, " of ", name(call.type), " for ", blocks,
+           " block(s) overflows; expected at most ", largest / call.element() / blocks);
   }
 }
 
 void check_layout(const arguments& call, const block_layout& blocks, std::string_view which,
                   std::size_t ranks) {
-  const std::string argument = std::string(which) + "_blocks";
-  if (blocks.counts.size() != ranks || blocks.displacements.size() != ranks) {
-    reject(call, argument + " has " + number_of(blocks.counts.size()) + " counts and " +
-                     number_of(blocks.displacements.size()) + " displacements; expected " +
-                     number_of(ranks) + ", one for each rank");
+  const std::string_view name = muster::name(call.what);
+  if (blocks.counts.size() != ranks || blocks.displacements.size() != ranks) [[unlikely]] {
+    reject(name, which, " has ", blocks.counts.size(), " counts and ", blocks.displacements.size(),
+           " displacements; expected ", ranks, ", one for each rank");
   }
+  const std::size_t most = largest / call.element();
   std::size_t all = 0;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const std::size_t bounds[] = {blocks.counts[rank], blocks.displacements[rank]};
-    std::size_t end = 0;
-    if (__builtin_add_overflow(bounds[0], bounds[1], &end) || end > largest / call.element() ||
-        __builtin_add_overflow(all, bounds[0], &all) || all > largest / call.element()) {
-      reject(call, argument + ": block " + number_of(rank) + " has count " + number_of(bounds[0]) +
-                       " and displacement " + number_of(bounds[1]) +
-                       ", which overflow; expected at most " + number_of(largest / call.element()) +
-                       " elements");
+    const std::size_t count = blocks.counts[rank];
+    const std::size_t from = blocks.displacements[rank];
+    // None of the sums wraps, as none of their parts is larger than half of what there is.
+    if (count > most || from > most - count || count > most - all) [[unlikely]] {
+      reject(name, which, ": block ", rank, " has count ", count, " and displacement ", from,
+             ", which overflow; expected at most ", most, " elements in all");
     }
+    all += count;
+  }
+}
+
+void check_layout_if(bool expected, const arguments& call, const block_layout* blocks,
+                     std::string_view which, std::size_t ranks) {
+  if ((blocks != nullptr) != expected) [[unlikely]] {
+    reject(name(call.what), which, expected ? " is missing" : " was given", "; expected ",
+           expected ? "one" : "none", " at this rank");
+  }
+  if (expected) check_layout(call, *blocks, which, ranks);
+}
+
+/// In place, what is received takes the place of what is sent.
+void check_in_place(const arguments& call) {
+  const auto& [send_counts, send_displacements] = *call.send_blocks;
+  const auto& [receive_counts, receive_displacements] = *call.receive_blocks;
+  if (!std::ranges::equal(send_counts, receive_counts) ||
+      !std::ranges::equal(send_displacements, receive_displacements)) [[unlikely]] {
+    reject(name(call.what),
+           "send_blocks differ from receive_blocks; expected the same, as send is null");
+  }
+}
+
+/// That blocks are one vector, of which every rank knows how it is cut.
+void check_contiguous(const arguments& call, const block_layout& blocks) {
+  std::size_t end = 0;
+  for (std::size_t rank = 0; rank < blocks.counts.size(); ++rank) {
+    if (blocks.displacements[rank] != end) [[unlikely]] {
+      reject(name(call.what), "send_blocks: block ", rank, " begins at ",
+             blocks.displacements[rank], "; expected ", end, ", where the one before it ends");
+    }
+    end += blocks.counts[rank];
   }
 }
 
@@ -64,102 +137,86 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
       (call.what == scatterv && at_root) || call.what == alltoallv || call.what == reduce_scatter;
   const bool receives =
       (call.what == gatherv && at_root) || call.what == alltoallv || call.what == allgatherv;
-  const auto check_one = [&](const block_layout* blocks, bool expected, std::string_view which) {
-    if ((blocks != nullptr) != expected) {
-      reject(call, std::string(which) + "_blocks " + (expected ? "is missing" : "was given") +
-                       "; expected " + (expected ? "one" : "none") + " at this rank");
+  check_layout_if(sends, call, call.send_blocks, "send_blocks", ranks);
+  check_layout_if(receives, call, call.receive_blocks, "receive_blocks", ranks);
+  if (call.what == reduce_scatter) check_contiguous(call, *call.send_blocks);
+  if (call.what == alltoallv) {
+    const std::size_t given = call.send_blocks->counts[rank];
+    const std::size_t taken = call.receive_blocks->counts[rank];
+    if (given != taken) [[unlikely]] {
+      reject(name(call.what), "send_blocks has ", given,
+             " elements of this rank for itself; expected ", taken, ", as in receive_blocks");
     }
-    if (expected) check_layout(call, *blocks, which, ranks);
-  };
-  check_one(call.send_blocks, sends, "send");
-  check_one(call.receive_blocks, receives, "receive");
-  const block_layout* own = sends ? call.send_blocks : call.receive_blocks;
-  if (own == nullptr || call.what == alltoallv || own->counts[rank] == call.count) return;
-  reject(call, "count is " + number_of(call.count) + "; expected " + number_of(own->counts[rank]) +
-                   ", this rank's own block in the layout");
+    // Where nothing is sent a null buffer may be an empty one.
+    if (call.in_place() && call.contributed_bytes(ranks) != 0) check_in_place(call);
+    return;
+  }
+  if (!sends && !receives) return;
+  const std::size_t own = (sends ? call.send_blocks : call.receive_blocks)->counts[rank];
+  if (call.count != own) [[unlikely]] {
+    reject(name(call.what), "count is ", call.count, "; expected ", own,
+           ", this rank's own block in the layout");
+  }
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void reject_null(const arguments& call,
+                                                        std::string_view buffer,
+                                                        std::string_view expected) {
+  if (has_varying_blocks(call.what)) {
+    reject(name(call.what), buffer, " is null; expected ", expected);
+  }
+  reject(name(call.what), buffer, " is null with count ", call.count, "; expected ", expected);
 }
 
 void check_buffers(const arguments& call, std::size_t rank, std::size_t ranks) {
-  if (call.what == collective::barrier) return;
   const bool at_root = has_root(call.what) && call.root == rank;
-  const std::size_t sent = call.sends(rank) ? call.contributed_bytes(ranks) : 0;
-  const std::size_t received = call.receives(rank) ? call.received_bytes(ranks) : 0;
-  const std::string with = " with count " + number_of(call.count);
-  if (call.is_scatter()) {
-    if (at_root && sent != 0 && call.send == nullptr) {
-      reject(call, "send is null" + with + "; expected a buffer at the root");
-    }
-    if (!at_root && received != 0 && call.receive == nullptr) {
-      reject(call, "receive is null" + with + "; expected a buffer to receive into");
-    }
-    return;
+  const bool has_send = call.send != nullptr;
+  const bool has_receive = call.receive != nullptr;
+  if (has_send && has_receive) return;
+  const bool sends = call.sends(rank) && call.contributed_bytes(ranks) != 0;
+  const bool receives = call.receives(rank) && call.received_bytes(ranks) != 0;
+  // In place, the other buffer stands in: at the root of a scatter `send`, else `receive`.
+  const bool may_lack_receive = call.is_scatter() && at_root;
+  const bool may_lack_send = !call.is_scatter() && (!call.is_gather() || at_root);
+  if (receives && !has_receive && !may_lack_receive) [[unlikely]] {
+    reject_null(call, "receive", "a buffer to receive into");
   }
-  if (received != 0 && call.receive == nullptr) {
-    reject(call, "receive is null" + with + "; expected a buffer" +
-                     (call.in_place() ? "" : " to receive into"));
-  }
-  const bool may_be_in_place = !call.is_gather() || at_root;
-  if (sent != 0 && call.send == nullptr && (call.receive == nullptr || !may_be_in_place)) {
-    reject(call, "send is null" + with + "; expected a buffer");
-  }
-}
-
-void check_reduction(const arguments& call) {
-  if (!has_op(call.what)) return;
-  if (call.op == reduction::none || call.op > reduction::custom) {
-    reject(call, "op is not a reduction; expected sum, product, min, max, …");
-  }
-  const bool own = call.op == reduction::custom;
-  if (own != (call.custom != nullptr) || own != (call.type == datatype::custom)) {
-    reject(call, "op is " + std::string(name(call.op)) + " of " + std::string(name(call.type)) +
-                     "; expected a custom_reduction and elements of type custom, or neither");
-  }
-  if (own && (call.custom->apply == nullptr || call.custom->element_bytes == 0)) {
-    reject(call, "op is a custom_reduction without a function or of elements of 0 bytes");
-  }
-  if (!supports(call.op, call.type)) {
-    reject(call, "op is " + std::string(name(call.op)) + ", which " + std::string(name(call.type)) +
-                     " has not; expected another");
+  if (sends && !has_send && !(may_lack_send && has_receive)) [[unlikely]] {
+    reject_null(call, "send", "a buffer to send from");
   }
 }
 
 }  // namespace
 
 void check(const team& on, const arguments& call) {
-  if (call.what > collective::reduce_scatter) reject(call, "expected a collective");
-  if (has_root(call.what) && call.root >= on.size()) {
-    reject(call, "root is " + number_of(call.root) + "; expected a rank from 0 to " +
-                     number_of(on.size() - 1));
+  if (call.what > collective::reduce_scatter) [[unlikely]] {
+    reject("perform", "what is unknown; expected a collective");
   }
-  if (call.type > datatype::custom) reject(call, "type is unknown; expected a datatype");
-  check_reduction(call);
-  if (call.custom != nullptr && !has_op(call.what)) {
-    reject(call, "a custom_reduction was given; expected none");
+  if (has_root(call.what) && call.root >= on.size()) [[unlikely]] {
+    reject(name(call.what), "root is ", call.root, "; expected a rank from 0 to ", on.size() - 1);
   }
-  if (call.type == datatype::custom && call.custom == nullptr) {
-    reject(call, "type is custom; expected byte, or a type with a size");
+  if (call.type > datatype::custom) [[unlikely]] {
+    reject(name(call.what), "type is unknown; expected a datatype");
   }
+  has_op(call.what) ? check_reduction(call) : check_no_reduction(call);
   check_extent(call, on.size());
   if (has_varying_blocks(call.what) || call.send_blocks != nullptr ||
       call.receive_blocks != nullptr) {
     check_layouts(call, on.rank(), on.size());
   }
-  check_buffers(call, on.rank(), on.size());
+  if (call.what != collective::barrier) check_buffers(call, on.rank(), on.size());
 }
 
 namespace detail {
 
-void require_size(std::string_view call, std::string_view argument, std::size_t has,
-                  std::size_t expected, std::string_view because) {
-  if (has == expected) return;
-  reject(call, std::string(argument) + " has " + number_of(has) + " elements, expected " +
-                   number_of(expected) + " (" + std::string(because) + ")");
+void reject_size(std::string_view call, std::string_view argument, std::size_t has,
+                 std::size_t expected, std::string_view because) {
+  reject(call, argument, " has ", has, " elements; expected ", expected, ", ", because);
 }
 
-std::size_t require_blocks(std::string_view call, std::size_t has, std::size_t ranks) {
-  if (has % ranks == 0) return has / ranks;
-  reject(call, "the buffer has " + number_of(has) + " elements, expected a multiple of the " +
-                   number_of(ranks) + " ranks (one block a rank)");
+void reject_blocks(std::string_view call, std::size_t has, std::size_t ranks) {
+  reject(call, "the buffer has ", has, " elements; expected a multiple of the ", ranks,
+         " ranks, one block a rank");
 }
 
 std::size_t require_counts(std::string_view call, std::span<const std::size_t> counts,
@@ -167,9 +224,11 @@ std::size_t require_counts(std::string_view call, std::span<const std::size_t> c
   require_size(call, "counts", counts.size(), ranks, "one for each rank");
   std::size_t all = 0;
   for (const std::size_t count : counts) {
-    if (__builtin_add_overflow(all, count, &all)) {
-      reject(call, "counts add up to more than a buffer can hold");
+    if (count > largest - all) [[unlikely]] {
+      reject(call, "counts add up to more than a buffer can hold; expected at most ", largest,
+             " elements");
     }
+    all += count;
   }
   return all;
 }
@@ -179,31 +238,25 @@ void require_within(std::string_view call, std::string_view argument, std::size_
   const std::size_t all = require_counts(call, blocks.counts, ranks);
   if (blocks.displacements.empty()) {
     if (all <= has) return;
-    reject(call, std::string(argument) + " has " + number_of(has) +
-                     " elements, expected at least " + number_of(all) + " (all blocks)");
+    reject(call, argument, " has ", has, " elements; expected at least ", all, ", all blocks");
   }
   require_size(call, "displacements", blocks.displacements.size(), ranks, "one for each rank");
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::size_t count = blocks.counts[rank];
     const std::size_t from = blocks.displacements[rank];
     if (count == 0 || (from <= has && count <= has - from)) continue;
-    reject(call, std::string(argument) + ": block " + number_of(rank) + " is " + number_of(count) +
-                     " elements from " + number_of(from) + "; expected it within the buffer's " +
-                     number_of(has));
+    reject(call, argument, ": block ", rank, " is ", count, " elements from ", from,
+           "; expected it within the buffer's ", has);
   }
 }
 
-void require_reduction(collective what, const reducer& op, std::size_t element_bytes,
-                       datatype type) {
+void reject_reduction(collective what, const reducer& op, std::size_t element_bytes) {
   if (op.custom == nullptr) {
-    if (type != datatype::custom) return;  // whether it has this op, `check` says
-    reject(name(what), "op is " + std::string(name(op.op)) +
-                           ", the elements of a type of the program's own; expected a "
-                           "custom_reduction");
+    reject(name(what), "op is ", name(op.op),
+           ", the elements of a type of the program's own; expected a custom_reduction");
   }
-  if (op.custom->element_bytes == element_bytes) return;
-  reject(name(what), "op combines elements of " + number_of(op.custom->element_bytes) +
-                         " bytes; expected " + number_of(element_bytes) + ", as in the buffers");
+  reject(name(what), "op combines elements of ", op.custom->element_bytes, " bytes; expected ",
+         element_bytes, ", as in the buffers");
 }
 
 }  // namespace detail

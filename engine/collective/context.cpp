@@ -39,7 +39,7 @@ task<> context::run() {
 bool context::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
   if (fabric().broken()) [[unlikely]] {
     refuse();
-    return true;
+    if (refusal_ != nullptr) return true;
   }
   take_place();
   if (lane_is_free()) return true;
@@ -81,8 +81,8 @@ void context::abandon(const std::exception_ptr& failure) noexcept {
     abandon(why);
   } catch (const std::exception& why) {
     abandon(error(errc::resource, describe() + ": " + why.what(), rank()));
-  } catch (...) {
-    abandon(error(errc::resource, describe() + ": an exception of unknown type", rank()));
+  } catch (...) {  // a reduction of the user's own may throw anything
+    abandon(error(errc::resource, describe() + ": an exception of no known type", rank()));
   }
 }
 
@@ -143,9 +143,12 @@ void context::arrive() noexcept {
   prefetch_to_write(&board().arrival((ticket_.lane + soon) % wire::lanes, index_));
 }
 
-void context::publish(std::span<const std::byte> bytes) noexcept {
-  if (!bytes.empty()) {
-    move_bytes(fabric().time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
+void context::publish(std::span<const std::byte> first,
+                      std::span<const std::byte> second) noexcept {
+  std::byte* const place = publication(index_, first.size() + second.size());
+  if (!first.empty()) move_bytes(fabric().time(), {place, first.size()}, first.data());
+  if (!second.empty()) {
+    move_bytes(fabric().time(), {place + first.size(), second.size()}, second.data());
   }
   arrive();
 }
@@ -156,6 +159,22 @@ std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) 
   aside_.resize(bytes.size());
   move_bytes(time, aside_, bytes.data());
   return aside_;
+}
+
+void context::set_aside(std::span<std::span<const std::byte>> blocks) {
+  wire::virtual_time* const time = fabric().time();
+  if (time != nullptr && !time->carries_payload()) return;
+  std::size_t all = 0;
+  for (const auto& block : blocks) all += block.size();
+  aside_.resize(all);
+  std::span<std::byte> rest = aside_;
+  for (auto& block : blocks) {
+    if (block.empty()) continue;
+    const auto place = rest.first(block.size());
+    move_bytes(time, place, block.data());
+    block = place;
+    rest = rest.subspan(place.size());
+  }
 }
 
 void context::complete() noexcept {

@@ -155,6 +155,9 @@ public:
   };
   next_arrival next() noexcept { return {*this}; }
 
+  /// How many have been seen to be there and not been given: the next so many need no waiting.
+  std::size_t seen() const noexcept { return found_count_; }
+
   bool ready() noexcept override;
 
 private:
@@ -178,14 +181,17 @@ struct items {
   std::size_t block_bytes = 0;
   std::size_t blocks = 1;
   std::size_t ahead = 0;  ///< items that a writer may stage before the slowest reader took them
-  std::size_t piece = 0;  ///< bytes of a block in one item, a multiple of the cache line
+  std::size_t piece = 0;  ///< bytes of a block in one item, a multiple of the grain
 
   /// Where many ranks write, more than two items ahead would only take cache away; where readers
   /// follow one writer, he may go as far as the stage allows.
   static constexpr std::size_t in_step = 2;
   static constexpr std::size_t far = wire::staged_items;
 
-  items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead = in_step) noexcept;
+  /// \param grain what pieces are multiples of, itself one of the cache line; one grain of every
+  ///              block fits into an item
+  items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead = in_step,
+        std::size_t grain = wire::cache_line) noexcept;
 
   std::size_t count() const noexcept { return (block_bytes + piece - 1) / piece; }
   std::size_t offset(std::size_t item) const noexcept { return item * piece; }
@@ -201,7 +207,9 @@ struct items {
 /// reader. Readers need not know which.
 class track {
 public:
-  track(context& me, std::size_t index, const items& cut) noexcept;
+  /// With a `sole_reader`, a neighbour that alone reads what all others write, each writer waits
+  /// only for what that one has taken of it, not for the slowest writer: see `take_of`.
+  track(context& me, std::size_t index, const items& cut, std::size_t sole_reader = all) noexcept;
 
   const items& cut() const noexcept { return cut_; }
 
@@ -230,11 +238,15 @@ public:
   /// lender, on item 0, the whole block at once. Awaited, like all local work.
   wire::work_wait copy(std::size_t neighbour, std::size_t item, std::size_t block,
                        std::span<std::byte> whole);
+  /// Whether a neighbour whose first item has arrived lends.
+  bool lends(std::size_t neighbour) const noexcept;
   /// Items that must be taken from a neighbour whose first one has arrived.
   std::size_t items_of(std::size_t neighbour) const noexcept;
 
   /// This rank is done with `item`, and all before it, of every neighbour.
   void take(std::size_t item) noexcept;
+  /// The sole reader is done with `item`, and all before it, of one neighbour.
+  void take_of(std::size_t neighbour, std::size_t item) noexcept;
   /// Waits until the readers are done with what was lent; at once if nothing was.
   class return_wait;
   return_wait returned(std::size_t readers = all) noexcept;
@@ -246,19 +258,31 @@ public:
 
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-private:
-  friend class neighbours_wait;
-  bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
-  const void* watched_of(std::size_t neighbour) const noexcept;
+protected:
+  wire::posting& posting(std::size_t neighbour) const noexcept;
+  std::byte* stage(std::size_t neighbour, std::size_t item) const noexcept;
+  /// Whether readers had better copy a contribution of so many bytes from this rank's memory, if
+  /// its blocks are, or the longest is, of `block_bytes`.
+  bool is_better_foreign(std::size_t bytes, std::size_t block_bytes) const noexcept;
+  /// Offers memory; the first post tells. \returns whether readers can get at it.
+  bool offer(std::span<const std::byte> memory, bool foreign, std::size_t items_to_take) noexcept;
   void fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
              std::span<std::byte> to);
-  bool is_better_foreign(std::size_t bytes) const noexcept;
-  std::byte* stage(std::size_t neighbour, std::size_t item) const noexcept;
 
   context& me_;
   std::size_t index_;
   items cut_;
+  // Of a track whose writers have different numbers of items: how many this rank takes of each.
+  std::span<const std::size_t> takes_ = {};
+
+private:
+  friend class neighbours_wait;
+  bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
+  const void* watched_of(std::size_t neighbour) const noexcept;
+
+  std::size_t sole_reader_;
   bool lent_ = false;
+  std::size_t lent_items_ = 0;  // that readers take before what was lent is returned
 };
 
 /// Waits for the last users of an operation's lane and stage.
@@ -304,7 +328,9 @@ public:
   /// Announces this rank's arrival. Every rank of every operation does so exactly once.
   void arrive() noexcept;
   /// The same, with up to `wire::short_stage_bytes` bytes for the neighbours to read.
-  void publish(std::span<const std::byte> bytes) noexcept;
+  void publish(std::span<const std::byte> bytes) noexcept { publish(bytes, {}); }
+  /// The same with two stretches of bytes, one after the other.
+  void publish(std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
   /// Waits for a neighbour to arrive; what it published, which must be `bytes` long.
   read_wait read(std::size_t neighbour, std::size_t bytes) noexcept {
     return {*this, neighbour, bytes};
@@ -326,6 +352,8 @@ public:
   /// A copy that lives as long as the operation, so that it may be lent: what an algorithm's own
   /// frame holds is gone before a failure is announced.
   std::span<const std::byte> set_aside(std::span<const std::byte> bytes);
+  /// The same for several blocks, each of which is exchanged for its copy.
+  void set_aside(std::span<std::span<const std::byte>> blocks);
 
   /// Local work. Awaited, so that it can take time where time is virtual.
   wire::work_wait copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
@@ -354,7 +382,7 @@ public:
       if (time != nullptr) [[unlikely]] {
         time->combine(call_, to, from, count);
       } else {
-        muster::combine(call_.op, call_.type, to, from, count);
+        muster::combine(call_, to, from, count);
       }
     });
     return wire::work_wait(time);
@@ -380,6 +408,7 @@ private:
   friend class everybody;
   friend class arrivals;
   friend class track;
+  friend class varying_track;
   friend class takers_wait;
 
   wire::fabric& fabric() const noexcept { return team_.fabric(); }
@@ -415,6 +444,17 @@ private:
     known = std::max(known, arrival(neighbour).completed.load(std::memory_order_relaxed));
   }
   [[noreturn]] void throw_mismatch(std::size_t neighbour) const;
+  /// Set as long as it lives, also where the work between them throws.
+  class reading_marks {
+  public:
+    explicit reading_marks(wire::fabric& on) noexcept : on_(on) { on_.begin_reading(); }
+    ~reading_marks() { on_.end_reading(); }
+    reading_marks(const reading_marks&) = delete;
+    reading_marks& operator=(const reading_marks&) = delete;
+
+  private:
+    wire::fabric& on_;
+  };
   /// Does work that reads neighbours' memory. They may have lent it, and whoever lends takes it
   /// back when the operation fails: then the work is not begun, or does not count.
   /// \throws error where the team is broken before or after.
@@ -424,10 +464,12 @@ private:
       work();
       return;
     }
-    fabric().begin_reading();
-    const bool whole = !fabric().broken();
-    if (whole) work();
-    fabric().end_reading();
+    bool whole = false;
+    {
+      const reading_marks marks(fabric());
+      whole = !fabric().broken();
+      if (whole) work();
+    }
     if (!whole || fabric().broken()) [[unlikely]] {
       throw_breakage();
     }
@@ -478,7 +520,10 @@ private:
 /// Waits until readers have taken so many items that one more has room, or all are returned.
 class takers_wait : public collective_wait {
 public:
-  takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers) noexcept;
+  /// `readers` are those to wait for: all neighbours, or one. `sole_reader`, if there is one, says
+  /// in this rank's line what it took of this rank.
+  takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
+              std::size_t sole_reader) noexcept;
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   const void* watched() const noexcept override;
@@ -491,15 +536,16 @@ private:
 
   std::size_t track_;
   std::uint64_t items_;
-  std::size_t next_;  // the first reader not yet known to be far enough
+  std::size_t sole_reader_;
+  std::size_t next_;  // the first reader, or line, not yet known to be far enough
   std::size_t end_;
 };
 
 class track::room_wait final : public takers_wait {
 public:
   room_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
-            std::byte* place) noexcept
-      : takers_wait(me, track, items, readers), place_(place) {}
+            std::size_t sole_reader, std::byte* place) noexcept
+      : takers_wait(me, track, items, readers, sole_reader), place_(place) {}
   std::byte* await_resume() {
     rethrow_interruption();
     return place_;

@@ -20,16 +20,20 @@ bool has_items(const wire::counter& word, std::uint64_t value) noexcept {
 
 }  // namespace
 
-items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead) noexcept
+items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead,
+             std::size_t grain) noexcept
     : block_bytes(block_bytes), blocks(blocks), ahead(ahead) {
-  const std::size_t fitting = wire::item_bytes / blocks / wire::cache_line * wire::cache_line;
-  piece = std::max(fitting, wire::cache_line);
+  piece = std::max(wire::item_bytes / blocks / grain * grain, grain);
 }
 
-track::track(context& me, std::size_t index, const items& cut) noexcept
-    : me_(me), index_(index), cut_(cut) {
+track::track(context& me, std::size_t index, const items& cut, std::size_t sole_reader) noexcept
+    : me_(me), index_(index), cut_(cut), sole_reader_(sole_reader) {
   // Until something is lent; an earlier operation on this stage may have.
-  me.board().posting(me.ticket_.stage, index, me.index_).from = {};
+  posting(me.index_).from = {};
+}
+
+wire::posting& track::posting(std::size_t neighbour) const noexcept {
+  return me_.board().posting(me_.ticket_.stage, index_, neighbour);
 }
 
 std::byte* track::stage(std::size_t neighbour, std::size_t item) const noexcept {
@@ -38,44 +42,49 @@ std::byte* track::stage(std::size_t neighbour, std::size_t item) const noexcept 
 }
 
 bool track::lend(std::span<const std::byte> contribution, lending how) noexcept {
-  const bool foreign = how == lending::for_copies && is_better_foreign(contribution.size());
-  const wire::origin from = me_.fabric().lend(contribution, foreign);
-  wire::posting& mine = me_.board().posting(me_.ticket_.stage, index_, me_.index_);
-  mine.from = from;  // published by the first post
+  const bool foreign =
+      how == lending::for_copies && is_better_foreign(contribution.size(), cut_.block_bytes);
+  if (!offer(contribution, foreign, cut_.count())) return false;
+  if (cut_.count() != 0) post(cut_.count() - 1);
+  return true;
+}
+
+bool track::offer(std::span<const std::byte> memory, bool foreign,
+                  std::size_t items_to_take) noexcept {
+  const wire::origin from = me_.fabric().lend(memory, foreign);
+  posting(me_.index_).from = from;  // published by the first post
   lent_ = from.where != wire::origin::kind::staged;
-  if (lent_) me_.fabric().announce(mine.posted, me_.ticket_.items(cut_.count()));
+  lent_items_ = lent_ ? items_to_take : 0;
   return lent_;
 }
 
-bool track::is_better_foreign(std::size_t bytes) const noexcept {
+bool track::is_better_foreign(std::size_t bytes, std::size_t block_bytes) const noexcept {
   const std::size_t others = me_.node().size() - 1;
   // One block for all, or one for each.
-  const std::size_t readers = cut_.blocks == 1 ? others : 1;
+  const std::size_t readers = cut_.blocks == 1 && sole_reader_ == all ? others : 1;
   const std::size_t footprint = 2 * bytes * me_.node().size();
-  return cut_.block_bytes >= me_.team_.machine().foreign_from(readers, footprint);
+  return block_bytes >= me_.team_.machine().foreign_from(readers, footprint);
 }
 
 track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
   const std::size_t taken = item < cut_.ahead ? 0 : item + 1 - cut_.ahead;
-  return {me_, index_, taken, readers, stage(me_.index_, item)};
+  return {me_, index_, taken, readers, sole_reader_, stage(me_.index_, item)};
 }
 
 void track::post(std::size_t item) noexcept {
-  wire::posting& mine = me_.board().posting(me_.ticket_.stage, index_, me_.index_);
-  me_.fabric().announce(mine.posted, me_.ticket_.items(item + 1));
+  me_.fabric().announce(posting(me_.index_).posted, me_.ticket_.items(item + 1));
 }
 
 bool track::is_here(std::size_t neighbour, std::size_t item) const noexcept {
   // The arrival comes first: only it says whether the neighbour is in the same operation.
   if (!me_.has_arrived(neighbour)) return false;
   if (me_.differs(neighbour)) return true;  // to be thrown
-  const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
-  return has_items(posting.posted, me_.ticket_.items(item + 1));
+  return has_items(posting(neighbour).posted, me_.ticket_.items(item + 1));
 }
 
 const void* track::watched_of(std::size_t neighbour) const noexcept {
   if (!me_.has_arrived(neighbour)) return &me_.arrival(neighbour).word;
-  return &me_.board().posting(me_.ticket_.stage, index_, neighbour).posted;
+  return &posting(neighbour).posted;
 }
 
 track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcept {
@@ -84,13 +93,17 @@ track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcep
 
 arrivals track::here(std::size_t item) noexcept { return {me_, *this, item}; }
 
+bool track::lends(std::size_t neighbour) const noexcept {
+  return posting(neighbour).from.where != wire::origin::kind::staged;
+}
+
 std::size_t track::items_of(std::size_t neighbour) const noexcept {
-  const auto& posting = me_.board().posting(me_.ticket_.stage, index_, neighbour);
-  return posting.from.where == wire::origin::kind::staged ? cut_.count() : 1;
+  if (lends(neighbour)) return 1;
+  return takes_.empty() ? cut_.count() : takes_[neighbour];
 }
 
 const std::byte* track::piece(std::size_t neighbour, std::size_t item, std::size_t block) noexcept {
-  const auto& from = me_.board().posting(me_.ticket_.stage, index_, neighbour).from;
+  const auto& from = posting(neighbour).from;
   if (from.where == wire::origin::kind::staged) return stage(neighbour, item) + block * cut_.piece;
   const std::byte* lent = me_.fabric().borrow(from);
   return lent == nullptr ? nullptr : lent + block * cut_.block_bytes + cut_.offset(item);
@@ -98,7 +111,7 @@ const std::byte* track::piece(std::size_t neighbour, std::size_t item, std::size
 
 wire::work_wait track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
                             std::span<std::byte> whole) {
-  const auto& from = me_.board().posting(me_.ticket_.stage, index_, neighbour).from;
+  const auto& from = posting(neighbour).from;
   switch (from.where) {
     case wire::origin::kind::staged:
       return me_.copy_result(whole.subspan(cut_.offset(item), cut_.length(item)),
@@ -128,8 +141,14 @@ void track::take(std::size_t item) noexcept {
   me_.fabric().announce(mine.taken, me_.ticket_.items(item + 1));
 }
 
+void track::take_of(std::size_t neighbour, std::size_t item) noexcept {
+  // The neighbour's own line: it reads nothing on this track, so nobody else writes there.
+  auto& theirs = me_.board().taking(me_.ticket_.stage, index_, neighbour);
+  me_.fabric().announce(theirs.taken, me_.ticket_.items(item + 1));
+}
+
 track::return_wait track::returned(std::size_t readers) noexcept {
-  return {me_, index_, lent_ ? cut_.count() : 0, readers};
+  return {me_, index_, lent_items_, readers, sole_reader_};
 }
 
 void track::item_wait::await_resume() {
@@ -145,18 +164,18 @@ bool track::item_wait::awaits(std::size_t rank) const noexcept {
   return rank == me_.rank_of(neighbour_);
 }
 
-takers_wait::takers_wait(context& me, std::size_t track, std::uint64_t items,
-                         std::size_t readers) noexcept
-    : collective_wait(me),
-      track_(track),
-      items_(items),
-      next_(readers == track::all ? 0 : readers),
-      end_(readers == track::all ? me.node().size() : readers + 1) {}
+takers_wait::takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
+                         std::size_t sole_reader) noexcept
+    : collective_wait(me), track_(track), items_(items), sole_reader_(sole_reader) {
+  if (sole_reader != track::all) readers = me.index_;
+  next_ = readers == track::all ? 0 : readers;
+  end_ = readers == track::all ? me.node().size() : readers + 1;
+}
 
 bool takers_wait::ready() noexcept {
   if (items_ == 0) return true;
   for (; next_ < end_; ++next_) {
-    if (next_ == me_.index_) continue;
+    if (next_ == me_.index_ && sole_reader_ == track::all) continue;
     const auto& taking = me_.board().taking(me_.ticket_.stage, track_, next_);
     if (!has_items(taking.taken, me_.ticket_.items(items_))) return false;
   }
@@ -168,7 +187,8 @@ const void* takers_wait::watched() const noexcept {
 }
 
 bool takers_wait::awaits(std::size_t rank) const noexcept {
-  return next_ < end_ && rank == me_.rank_of(next_);
+  const std::size_t reader = sole_reader_ == track::all ? next_ : sole_reader_;
+  return next_ < end_ && rank == me_.rank_of(reader);
 }
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #include "engine/team/shape.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -16,6 +17,8 @@ shape::table shape::make_table(std::vector<place> places) {
     result.index_of.push_back(neighbours.size());
     neighbours.push_back(rank);
   }
+  // Nodes are numbered as they are met: a lower number later on is a node met again.
+  result.nodes_are_contiguous = std::ranges::is_sorted(result.node_of);
   result.places = std::move(places);
   return result;
 }

@@ -38,6 +38,9 @@ public:
   }
   /// A rank's index among the ranks of its node.
   std::size_t index_of(std::size_t rank) const noexcept { return index_of_[rank]; }
+  /// Whether each node's ranks follow each other, so that going through the nodes, and the ranks
+  /// of each, is going through the ranks.
+  bool nodes_are_contiguous() const noexcept { return table_->nodes_are_contiguous; }
 
 private:
   struct table {
@@ -45,6 +48,7 @@ private:
     std::vector<std::size_t> node_of;
     std::vector<std::size_t> index_of;
     std::vector<std::vector<std::size_t>> ranks_of;
+    bool nodes_are_contiguous;
   };
   static table make_table(std::vector<place> places);
 

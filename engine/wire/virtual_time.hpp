@@ -20,8 +20,9 @@ public:
   virtual void end(std::uint64_t sequence, const arguments& call) noexcept = 0;
 
   virtual void copy(std::span<std::byte> to, const std::byte* from) noexcept = 0;
+  /// Throws what a reduction of the user's own does.
   virtual void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
-                       std::size_t count) noexcept = 0;
+                       std::size_t count) = 0;
   /// Whether buffers hold anything. If not they are addresses alone, never touched.
   virtual bool carries_payload() const noexcept = 0;
 

@@ -9,6 +9,7 @@
 #include <muster/muster.hpp>
 
 #include "tests/conformance/contents.hpp"
+#include "tests/conformance/placement.hpp"
 
 namespace muster::testing {
 
@@ -47,23 +48,29 @@ public:
   checked_call(const checked_call&) = delete;
   checked_call& operator=(const checked_call&) = delete;
 
-  task<> perform() { return muster::perform(team_, arguments_); }
+  task<> perform();
   /// What is wrong, or nothing. Of a call that did not complete only the guards are looked at.
   std::string verdict(bool completed = true);
   std::span<const std::byte> received() noexcept { return receive_.inside(); }
 
 private:
-  std::size_t receive_bytes() const noexcept;
+  bool gives_from_receive_buffer() const noexcept;
   std::size_t send_bytes() const noexcept;
+  std::size_t receive_bytes() const noexcept;
   void fill_buffers();
-  void make_arguments();
+  void give_buffers();
+  std::string verdict_on_receive_buffer();
 
   team& team_;
   spec call_;
+  arguments arguments_;
+  placement sent_;
+  placement received_;
   guarded_bytes send_;
   guarded_bytes receive_;
-  std::vector<std::byte> before_;  // of the receive buffer
-  arguments arguments_;
+  // Of the buffers.
+  std::vector<std::byte> send_before_;
+  std::vector<std::byte> receive_before_;
 };
 
 }  // namespace muster::testing

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
+#include "tests/conformance/own_reduction.hpp"
 
 /// What every rank contributes to a call, and what must come of it, computed from the call alone.
 namespace muster::testing {
@@ -16,6 +17,7 @@ struct spec {
   collective what = collective::barrier;
   datatype type = datatype::byte;
   reduction op = reduction::none;
+  /// Of elements, as in `arguments`; where blocks vary, about the longest (see `block_count`).
   std::size_t count = 0;
   std::size_t root = 0;
   bool in_place = false;
@@ -23,20 +25,22 @@ struct spec {
   /// combining shows; otherwise they are such that none is.
   bool rounded = false;
   std::uint64_t seed = 0;
+  combining order = combining::by_rank;
+  own_reduction own = own_reduction::none;
 
-  std::size_t bytes() const noexcept { return count * size_of(type); }
+  std::size_t element() const noexcept;
 };
 
 std::string describe(const spec& call);
 
-/// Writes what `rank` contributes (to alltoall: its block for rank `block`).
+/// Writes what `rank` contributes, or of its blocks the one for rank `block`.
 void fill(const spec& call, std::size_t rank, std::size_t block, std::span<std::byte> to);
 
-/// All that a rank contributes: its vector, its block, or its blocks for all ranks.
-std::vector<std::byte> contribution(const spec& call, std::size_t ranks, std::size_t rank);
-
-/// What `rank` has received when the call is complete; empty where it receives nothing. Reductions
-/// are combined in rank order.
+/// What `rank` has received when the call is complete, of those that receive one vector or block;
+/// empty where it receives nothing. Reductions are combined in rank order.
 std::vector<std::byte> expected(const spec& call, std::size_t ranks, std::size_t rank);
+
+/// Zeroes what lies between the members of an element, which a reduction may leave as it likes.
+void clear_padding(const spec& call, std::span<std::byte> elements);
 
 }  // namespace muster::testing

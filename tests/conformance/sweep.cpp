@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "algos/catalog.hpp"
 #include "tests/harness/build.hpp"
 #include "tests/harness/random.hpp"
 #include "tests/harness/watchdog.hpp"
@@ -100,6 +101,11 @@ world_case random_world(random_stream& random, std::size_t largest) {
   return world;
 }
 
+bool is_ready(const spec& call) {
+  return std::ranges::any_of(algos::catalog(),
+                             [&](const algorithm& row) { return row.what == call.what; });
+}
+
 namespace {
 
 std::vector<std::size_t> roots(std::size_t ranks, std::size_t count) {
@@ -109,19 +115,51 @@ std::vector<std::size_t> roots(std::size_t ranks, std::size_t count) {
   return {chosen.begin(), chosen.end()};
 }
 
+bool has_in_place(collective what) {
+  return what != collective::barrier && what != collective::bcast;
+}
+
+/// Of those whose ranks have a block for each, or of each: all but the oldest of these take their
+/// count for all blocks together, so that long ones are not too long for many ranks.
+bool is_blockwise(collective what) {
+  return what >= collective::scatter && what != collective::scan && what != collective::exscan;
+}
+std::size_t shared_out(std::size_t count, std::size_t ranks) {
+  constexpr std::size_t few = 64;
+  return count <= few ? count : std::max(few, count / ranks);
+}
+
+/// With and without in place, with every root that matters.
+void append_forms(std::vector<spec>& calls, spec call, std::size_t ranks) {
+  for (const bool in_place : {false, true}) {
+    call.in_place = in_place;
+    if (in_place && !has_in_place(call.what)) return;
+    if (!has_root(call.what)) {
+      calls.push_back(call);
+      continue;
+    }
+    for (const std::size_t root : roots(ranks, call.count)) {
+      call.root = root;
+      calls.push_back(call);
+    }
+  }
+}
+
 }  // namespace
 
 void append_every_collective(std::vector<spec>& calls, std::size_t ranks, std::size_t count,
                              datatype moved, datatype reduced, reduction op) {
-  calls.push_back({});
-  for (const bool in_place : {false, true}) {
-    calls.push_back({collective::allgather, moved, reduction::none, count, 0, in_place});
-    calls.push_back({collective::alltoall, moved, reduction::none, count, 0, in_place});
-    calls.push_back({collective::allreduce, reduced, op, count, 0, in_place});
-    for (const std::size_t root : roots(ranks, count)) {
-      calls.push_back({collective::reduce, reduced, op, count, root, in_place});
-      if (!in_place) calls.push_back({collective::bcast, moved, reduction::none, count, root});
+  for (std::size_t i = 0; i < collectives; ++i) {
+    spec call;
+    call.what = static_cast<collective>(i);
+    if (!is_ready(call)) continue;
+    if (call.what != collective::barrier) {
+      const bool reduces = has_op(call.what);
+      call.type = reduces ? reduced : moved;
+      call.op = reduces ? op : reduction::none;
+      call.count = is_blockwise(call.what) ? shared_out(count, ranks) : count;
     }
+    append_forms(calls, call, ranks);
   }
 }
 
@@ -137,14 +175,15 @@ std::vector<spec> all_calls(std::size_t ranks, std::span<const std::size_t> coun
 
 namespace {
 
-arguments without_buffers(const spec& call) {
-  arguments result;
-  result.what = call.what;
-  result.type = call.type;
-  result.op = call.op;
-  result.root = call.root;
-  result.count = call.count;
-  return result;
+bool suits(const algorithm& row, const team& of, const spec& call) {
+  const placement sends = sent(call, of.size(), of.rank());
+  const placement receives = received(call, of.size(), of.rank());
+  const block_layout send_blocks = sends.complete();
+  const block_layout receive_blocks = receives.complete();
+  arguments bare = bare_arguments(call, of.rank());
+  if (has_send_layout(bare, of.rank())) bare.send_blocks = &send_blocks;
+  if (has_receive_layout(bare, of.rank())) bare.receive_blocks = &receive_blocks;
+  return row.suits(of.shape(), of.machine(), bare);
 }
 
 }  // namespace
@@ -154,29 +193,49 @@ std::vector<spec> calls_for(const algorithm& row, const team& of) {
   for (const std::size_t count : {0, 1, 3, 48, 500, 8192, 40000}) {
     append_every_collective(all, of.size(), count, datatype::byte, datatype::float32, sum);
   }
-  std::erase_if(all, [&](const spec& call) {
-    return call.what != row.what || !row.suits(of.shape(), of.machine(), without_buffers(call));
-  });
   give_seeds(all, derive(run_seed(), static_cast<std::size_t>(row.what)));
+  std::erase_if(all,
+                [&](const spec& call) { return call.what != row.what || !suits(row, of, call); });
   return all;
 }
 
+namespace {
+
+/// A type, and one of the reductions that it has.
+void choose_reduction(random_stream& random, spec& call) {
+  if (random.one_in(6)) {
+    call.type = datatype::custom;
+    call.op = reduction::custom;
+    call.own = own_reductions[random.below(std::size(own_reductions))];
+  }
+  while (!supports(call.op, call.type)) {
+    call.op = static_cast<reduction>(1 + random.below(reductions - 1));
+  }
+  if (random.one_in(3)) call.order = combining::by_arrival;
+}
+
+spec any_call(random_stream& random, std::size_t ranks, std::size_t largest_count) {
+  spec call;
+  call.what = static_cast<collective>(random.below(collectives));
+  call.type = static_cast<datatype>(random.below(datatypes - 1));
+  if (has_op(call.what)) choose_reduction(random, call);
+  if (has_root(call.what)) call.root = random.below(ranks);
+  constexpr std::size_t usual_element = 8;
+  const std::size_t most = largest_count * usual_element / std::max(usual_element, call.element());
+  // As often short as long.
+  const std::size_t bound = random.one_in(2) ? std::min<std::size_t>(most, 32) : most;
+  call.count = call.what == collective::barrier ? 0 : random.below(bound + 1);
+  call.in_place = random.one_in(2) && has_in_place(call.what);
+  call.seed = random.next();
+  return call;
+}
+
+}  // namespace
+
 spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_count) {
   random_stream random(seed);
-  spec call;
-  call.what = static_cast<collective>(random.below(6));
-  const bool reduces = call.what == collective::reduce || call.what == collective::allreduce;
-  call.type = static_cast<datatype>(random.below(11));
-  if (reduces) call.op = static_cast<reduction>(1 + random.below(4));
-  if (call.what == collective::bcast || call.what == collective::reduce) {
-    call.root = random.below(ranks);
-  }
-  // As often short as long.
-  const std::size_t bound =
-      random.one_in(2) ? std::min<std::size_t>(largest_count, 32) : largest_count;
-  call.count = call.what == collective::barrier ? 0 : random.below(bound + 1);
-  call.in_place = random.one_in(2) && call.what != collective::bcast;
-  call.seed = random.next();
+  spec call = any_call(random, ranks, largest_count);
+  while (!is_ready(call)) call = any_call(random, ranks, largest_count);
   return call;
 }
 

@@ -9,22 +9,56 @@
 namespace muster::testing {
 namespace {
 
-constexpr reduction operations[] = {sum, product, min, max};
-constexpr std::size_t types = 11;
+constexpr collective reducing[] = {
+    collective::reduce, collective::allreduce, collective::reduce_scatter_block,
+    collective::scan,   collective::exscan,    collective::reduce_scatter};
+constexpr collective moving[] = {
+    collective::bcast,   collective::allgather,  collective::alltoall,
+    collective::scatter, collective::gather,     collective::scatterv,
+    collective::gatherv, collective::allgatherv, collective::alltoallv};
+
+/// As one of the collectives, with one root, in one of the forms, one of the orders.
+spec drawn(random_stream& random, std::span<const collective> from, std::size_t ranks, spec call) {
+  do {
+    call.what = from[random.below(from.size())];
+    call.root = has_root(call.what) ? random.below(ranks) : 0;
+    call.in_place = random.one_in(2) && call.what != collective::bcast;
+    const bool by_arrival = random.one_in(3) && call.op != reduction::none;
+    call.order = by_arrival ? combining::by_arrival : combining::by_rank;
+  } while (!is_ready({.what = call.what}));
+  return call;
+}
+
+/// Each type with each of its reductions in some collectives, and each of a program's own.
+void append_reductions(std::vector<spec>& calls, random_stream& random, std::size_t ranks,
+                       std::size_t count) {
+  std::vector<spec> each;
+  for (std::size_t type = 0; type < datatypes - 1; ++type) {
+    for (std::size_t op = 1; op < reductions; ++op) {
+      each.push_back(
+          {.type = static_cast<datatype>(type), .op = static_cast<reduction>(op), .count = count});
+    }
+  }
+  for (const own_reduction own : own_reductions) {
+    each.push_back({.type = datatype::custom, .op = reduction::custom, .count = count, .own = own});
+  }
+  for (const spec& call : each) {
+    if (!supports(call.op, call.type)) continue;
+    for (int times = 0; times < 2; ++times) {
+      calls.push_back(drawn(random, reducing, ranks, call));
+    }
+  }
+}
 
 std::vector<spec> all_types(std::size_t ranks, std::size_t count) {
+  random_stream random(derive(run_seed(), ranks));
   std::vector<spec> calls;
-  for (std::size_t i = 0; i < types; ++i) {
-    const auto type = static_cast<datatype>(i);
-    for (const reduction op : operations) {
-      const std::size_t root = i % ranks;
-      calls.push_back({collective::allreduce, type, op, count, 0, i % 2 == 0});
-      calls.push_back({collective::reduce, type, op, count, root, i % 2 == 1});
-    }
-    calls.push_back({collective::bcast, type, reduction::none, count, i % ranks});
-    calls.push_back({collective::allgather, type, reduction::none, count});
-    calls.push_back({collective::alltoall, type, reduction::none, count});
+  append_reductions(calls, random, ranks, count);
+  for (std::size_t type = 0; type < datatypes - 1; ++type) {
+    const spec call{.type = static_cast<datatype>(type), .count = count};
+    for (int times = 0; times < 3; ++times) calls.push_back(drawn(random, moving, ranks, call));
   }
+  std::erase_if(calls, [](const spec& call) { return !is_ready(call); });
   give_seeds(calls, run_seed());
   return calls;
 }

@@ -108,9 +108,10 @@ std::size_t random_count(random_stream& random, const spec& call, std::size_t ra
   // Long ones rarely, since they take long here, too.
   std::size_t kind = random.below(bounds.size());
   if (kind == 6 && !random.one_in(8)) kind = 2;
-  const bool blocks = call.what == collective::allgather || call.what == collective::alltoall;
+  const arguments bare = bare_arguments(call, 0);
+  const bool blocks = bare.sends_blocks() || bare.receives_blocks();
   const std::size_t most = (std::size_t{3} << 20) / (blocks ? ranks * ranks : ranks);
-  return std::min(random.below(bounds[kind] + 1), most) / size_of(call.type);
+  return std::min(random.below(bounds[kind] + 1), most) / call.element();
 }
 
 spec any_call(random_stream& random, std::size_t ranks) {
@@ -131,13 +132,11 @@ std::vector<spec> several_calls(random_stream& random, std::size_t ranks) {
 
 bool same_call(const spec& a, const spec& b) {
   return a.what == b.what && a.type == b.type && a.op == b.op && a.count == b.count &&
-         a.root == b.root;
+         a.root == b.root && a.order == b.order && a.own == b.own;
 }
 
 /// A call with one thing changed, which may not matter to it.
 spec changed(random_stream& random, const spec& call, std::size_t ranks) {
-  const bool rooted = call.what == collective::bcast || call.what == collective::reduce;
-  const bool reduces = call.op != reduction::none;
   spec odd = call;
   switch (random.below(4)) {
     case 0:
@@ -146,10 +145,10 @@ spec changed(random_stream& random, const spec& call, std::size_t ranks) {
       if (call.what != collective::barrier) odd.count += 1 + random.below(9000);
       break;
     case 2:
-      if (rooted) odd.root = random.below(ranks);
+      if (has_root(call.what)) odd.root = random.below(ranks);
       break;
     default:
-      if (reduces) odd.op = static_cast<reduction>(1 + random.below(4));
+      if (has_op(call.what)) odd.op = static_cast<reduction>(1 + random.below(reductions - 2));
       break;
   }
   return odd;
@@ -158,8 +157,11 @@ spec changed(random_stream& random, const spec& call, std::size_t ranks) {
 /// Another call than this one, as a mistake in a program would make it.
 spec different(random_stream& random, const spec& call, std::size_t ranks) {
   for (;;) {
-    const spec odd = changed(random, call, ranks);
-    if (!same_call(odd, call)) return odd;
+    spec odd = changed(random, call, ranks);
+    if (has_op(odd.what) && !supports(odd.op, odd.type)) continue;
+    // Where lengths come out the same after all, so do contents.
+    odd.seed = call.seed;
+    if (is_ready(odd) && !same_call(odd, call)) return odd;
   }
 }
 

@@ -141,8 +141,8 @@ void rank::copy(std::span<std::byte> to, const std::byte* from) noexcept {
 }
 
 void rank::combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
-                   std::size_t count) noexcept {
-  if (in_.with_payload()) muster::combine(call.op, call.type, to, from, count);
+                   std::size_t count) {
+  if (in_.with_payload()) muster::combine(call, to, from, count);
   const std::size_t bytes = count * call.element();
   watch({to, bytes}, from, bytes);
   for (const std::byte* each : from) count_read(each, bytes);

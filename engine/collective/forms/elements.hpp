@@ -91,11 +91,25 @@ std::byte* write_to(R&& range) noexcept {
   return reinterpret_cast<std::byte*>(std::ranges::data(range));
 }
 
-/// Throws `errc::invalid_argument`: "allgather: receive has 3 elements, expected 4 (…)".
-void require_size(std::string_view call, std::string_view argument, std::size_t has,
-                  std::size_t expected, std::string_view because);
+/// "allgather: receive has 3 elements; expected 4, a block as long as send for each rank".
+[[noreturn]] void reject_size(std::string_view call, std::string_view argument, std::size_t has,
+                              std::size_t expected, std::string_view because);
+[[noreturn]] void reject_blocks(std::string_view call, std::size_t has, std::size_t ranks);
+
+/// Each of these throws `errc::invalid_argument`, naming call, argument and what was expected.
+inline void require_size(std::string_view call, std::string_view argument, std::size_t has,
+                         std::size_t expected, std::string_view because) {
+  if (has != expected) [[unlikely]] {
+    reject_size(call, argument, has, expected, because);
+  }
+}
 /// Throws unless a buffer of `has` elements divides into one block a rank.
-std::size_t require_blocks(std::string_view call, std::size_t has, std::size_t ranks);
+inline std::size_t require_blocks(std::string_view call, std::size_t has, std::size_t ranks) {
+  if (has % ranks != 0) [[unlikely]] {
+    reject_blocks(call, has, ranks);
+  }
+  return has / ranks;
+}
 /// Throws unless there is a block for each rank and all lie within a buffer of `has` elements.
 void require_within(std::string_view call, std::string_view argument, std::size_t has,
                     const block_layout& blocks, std::size_t ranks);

@@ -66,7 +66,11 @@ task<> scatter(team& on, R&& data, std::size_t root) {
   const std::size_t count = is_root ? detail::require_blocks("scatter", has, on.size()) : has;
   arguments call = detail::elements<T>(collective::scatter, count);
   call.root = root;
-  (is_root ? call.send : call.receive) = detail::write_to(data);
+  if (is_root) {
+    call.send = detail::read_from(data);
+  } else {
+    call.receive = detail::write_to(data);
+  }
   return perform(on, call);
 }
 

@@ -14,8 +14,17 @@
 namespace muster {
 namespace detail {
 
-void require_reduction(collective what, const reducer& op, std::size_t element_bytes,
-                       datatype type);
+[[noreturn]] void reject_reduction(collective what, const reducer& op, std::size_t element_bytes);
+
+/// Throws unless `op` is made for these elements, or built in where they are of a type of Muster's.
+inline void require_reduction(collective what, const reducer& op, std::size_t element_bytes,
+                              datatype type) {
+  const bool fits =
+      op.custom == nullptr ? type != datatype::custom : op.custom->element_bytes == element_bytes;
+  if (!fits) [[unlikely]] {
+    reject_reduction(what, op, element_bytes);
+  }
+}
 
 template <class T>
 arguments reducing(collective what, std::size_t count, const reducer& op) {

@@ -40,6 +40,14 @@ TEST_CASE("nodes are numbered in the order of their lowest rank, whatever they a
   CHECK(ranks.place_of(0).node == 700);
 }
 
+TEST_CASE("nodes are contiguous where no rank of another lies between two of theirs") {
+  CHECK(shape_of({4}).nodes_are_contiguous());
+  CHECK(shape_of({2, 2, 2}).nodes_are_contiguous());
+  CHECK(shape_of({7, 7, 3, 9, 9}).nodes_are_contiguous());
+  CHECK_FALSE(shape_of({7, 3, 7}).nodes_are_contiguous());
+  CHECK_FALSE(shape_of({0, 1, 2, 0, 1, 2}).nodes_are_contiguous());
+}
+
 TEST_CASE("a team of one") {
   const shape alone = shape_of({5});
   CHECK(alone.size() == 1);

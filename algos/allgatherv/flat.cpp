@@ -1,0 +1,49 @@
+// Short allgather of blocks of known lengths in the node's memory.
+//
+//  1  every rank copies its block beside its arrival
+//  2  every rank copies the others' blocks out in the order of their arrival
+//
+// One copy in and N copies out a rank. The longest block decides, which all ranks know.
+//
+// Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+namespace {
+
+bool suits(const shape& ranks, const machine&, const arguments& call) {
+  return ranks.nodes() == 1 && longest_block(*call.receive_blocks, call) <= wire::short_stage_bytes;
+}
+
+stage_kind stages(const shape&, const machine&, const arguments& call) {
+  return longest_block(*call.receive_blocks, call) <= wire::inline_bytes ? stage_kind::none
+                                                                         : stage_kind::exchanged;
+}
+
+task<> run(context& me, const arguments& call) {
+  const auto own = call.own_block(me.rank());
+  me.publish(own);
+  co_await me.copy(call.received_from(me.rank()), own);
+  auto here = me.here();
+  while (const auto from = co_await here.next()) {
+    const auto place = call.received_from(*from);
+    co_await me.copy(place, me.published(*from, place.size()));
+  }
+}
+
+}  // namespace
+
+const algorithm allgatherv_flat = {
+    .id = "flat",
+    .what = collective::allgatherv,
+    .summary = "every rank copies everybody's block from shared memory",
+    .source = "SRM 2.2",
+    .suits = suits,
+    .stages = stages,
+    .run = run,
+};
+
+}  // namespace muster::algos

@@ -1,0 +1,46 @@
+// Short reduce-scatter in the node's memory, of blocks of any lengths.
+//
+//  1  every rank copies its whole contribution beside its arrival
+//  2  every rank combines its own block of all contributions, in rank order, or as they come where
+//     the order is free, straight into its result
+//
+// One copy of N blocks and one pass over N blocks a rank: the arithmetic is shared out, no result
+// has to be waited for.
+//
+// Source: the reduce of Tipparaju, Nieplocha, Panda 2003 (2.2) with every rank the root of a block.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/combine_arrivals.hpp"
+#include "algos/patterns/suitability.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments& call) {
+  const std::byte* const first = call.sent_to(0).data();
+  const std::size_t all = call.contributed_bytes(me.size());
+  const auto offset = static_cast<std::size_t>(call.sent_to(me.rank()).data() - first);
+  me.publish({first, all});
+  // Its own block, too, from where it was published: in place, the result may lie across it.
+  const published_inputs inputs{me, all, offset};
+  co_await combine_arrivals(me, inputs, inputs.of(me.node_index()), call.receive, call.count);
+}
+
+constexpr algorithm row_of(collective what) {
+  return {
+      .id = "flat",
+      .what = what,
+      .summary = "every rank combines its block of everybody's slot in shared memory",
+      .source = "SRM 2.2",
+      .suits = one_node_short,
+      .stages = exchanged_stages,
+      .run = run,
+  };
+}
+
+}  // namespace
+
+const algorithm reduce_scatter_block_flat = row_of(collective::reduce_scatter_block);
+const algorithm reduce_scatter_flat = row_of(collective::reduce_scatter);
+
+}  // namespace muster::algos

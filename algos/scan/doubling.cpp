@@ -1,0 +1,66 @@
+// Scan and exclusive scan between any ranks.
+//
+//  for d = 1, 2, 4, … below N: send what the last d ranks up to this one add up to d ranks further
+//  on, receive the same from d ranks back, and put it on the left of one's own
+//
+// ⌈log2 N⌉ steps of one message each way, of the whole vector. Each step joins neighbouring ranges
+// of ranks, so the order is that of the ranks, wherever they are; nothing is cut, so elements may
+// be of any size. An exclusive scan keeps what came beside what it passes on.
+//
+// Source: Hillis, Steele 1986, Data parallel algorithms.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/members.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/coro/when_all.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> pass_on(context& me, std::size_t distance, std::span<const std::byte> sum) {
+  if (me.rank() + distance < me.size()) co_await me.deliver(me.rank() + distance, sum);
+}
+
+task<> receive(context& me, std::size_t distance, std::span<std::byte> theirs) {
+  if (me.rank() >= distance) co_await me.expect(me.rank() - distance, theirs);
+}
+
+task<> run(context& me, const arguments& call) {
+  const bool exclusive = call.what == collective::exscan;
+  pooled<std::byte> theirs(call.bytes());
+  pooled<std::byte> apart(exclusive ? call.bytes() : 0);
+  const std::span<std::byte> sum = exclusive ? apart : call.result();
+  me.arrive();
+  co_await me.copy(sum, call.contribution());
+  for (std::size_t distance = 1; distance < me.size(); distance *= 2) {
+    auto outgoing = pass_on(me, distance, sum);
+    auto incoming = receive(me, distance, theirs);
+    co_await when_all(std::move(outgoing), std::move(incoming));
+    if (me.rank() < distance) continue;
+    if (exclusive && distance == 1) {
+      co_await me.copy(call.result(), theirs);
+    } else if (exclusive) {
+      co_await combine_ordered(me, call.result(), theirs.data(), call.receive);
+    }
+    co_await combine_ordered(me, sum, theirs.data(), sum.data());
+  }
+}
+
+constexpr algorithm row_of(collective what) {
+  return {
+      .id = "doubling",
+      .what = what,
+      .summary = "sums of twice as many ranks in every step, over the ranks in their order",
+      .source = "Hillis, Steele 1986",
+      .suits = any_team,
+      .stages = no_stages,
+      .run = run,
+  };
+}
+
+}  // namespace
+
+const algorithm scan_doubling = row_of(collective::scan);
+const algorithm exscan_doubling = row_of(collective::exscan);
+
+}  // namespace muster::algos

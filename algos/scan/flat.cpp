@@ -1,0 +1,49 @@
+// Short scan and exclusive scan in the node's memory.
+//
+//  1  every rank copies its contribution beside its arrival
+//  2  every rank waits for those below it and combines theirs in rank order, with its own for a
+//  scan
+//
+// Nobody waits for a rank above, the lowest for nobody. Each rank does its whole sum, N/2 inputs on
+// average, so that no result has to be waited for.
+//
+// Source: the reduce of Tipparaju, Nieplocha, Panda 2003 (2.2) with every rank the root of those
+// below.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> run(context& me, const arguments& call) {
+  me.publish(call.contribution());
+  pooled<const std::byte*> inputs(me.size());
+  std::size_t count = 0;
+  while (count < me.rank()) {
+    inputs[count] = (co_await me.read(count, call.bytes())).data();
+    ++count;
+  }
+  if (call.what == collective::scan) inputs[count++] = call.contribution().data();
+  if (count != 0) co_await me.combine(call.receive, {inputs.data(), count}, call.count);
+}
+
+constexpr algorithm row_of(collective what) {
+  return {
+      .id = "flat",
+      .what = what,
+      .summary = "every rank combines what those below it left in shared memory",
+      .source = "SRM 2.2",
+      .suits = one_node_short,
+      .stages = one_way_stages,
+      .run = run,
+  };
+}
+
+}  // namespace
+
+const algorithm scan_flat = row_of(collective::scan);
+const algorithm exscan_flat = row_of(collective::exscan);
+
+}  // namespace muster::algos

@@ -1,0 +1,73 @@
+// Long scatter in the node's memory.
+//
+//  1  the root offers its buffer where it is, if the others can get at it there; otherwise it
+//     copies, item by item, one piece of every block but its own into its stage, as far ahead as
+//     the stage allows
+//  2  every other rank copies its pieces out as soon as they are there
+//
+// Offered: one copy a block; staged: two, the second overlapped with the first of the next item.
+//
+// Source: the broadcast of Tipparaju, Nieplocha, Panda 2003 (2.2, figure 3), of which each rank
+// reads a part.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/suitability.hpp"
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> send(context& me, const arguments& call, track& blocks) {
+  const items& cut = blocks.cut();
+  const std::span all(call.sent_to(0).data(), me.size() * call.bytes());
+  if (!blocks.lend(all, track::lending::for_copies)) {
+    for (std::size_t k = 0; k < cut.count(); ++k) {
+      std::byte* room = co_await blocks.room(k);
+      for (std::size_t to = 0; to < me.size(); ++to) {
+        if (to == me.rank()) continue;
+        co_await me.copy({room + to * cut.piece, cut.length(k)},
+                         call.sent_to(to).subspan(cut.offset(k), cut.length(k)));
+      }
+      blocks.post(k);
+    }
+  }
+  if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
+  co_await blocks.returned();
+}
+
+task<> receive(context& me, const arguments& call, track& blocks) {
+  const std::size_t root = me.shape().index_of(call.root);
+  co_await blocks.arrived(root, 0);
+  const std::size_t items = blocks.items_of(root);
+  for (std::size_t k = 0; k < items; ++k) {
+    if (k != 0) co_await blocks.arrived(root, k);
+    co_await blocks.copy(root, k, me.rank(), call.result());
+    if (k + 1 < items) blocks.take(k);
+  }
+  blocks.take(blocks.cut().count() - 1);
+}
+
+task<> run(context& me, const arguments& call) {
+  track blocks(me, 0, items(call.bytes(), me.size(), items::far));
+  me.arrive();
+  if (call.count == 0) co_return;
+  if (me.rank() == call.root) {
+    co_await send(me, call, blocks);
+  } else {
+    co_await receive(me, call, blocks);
+  }
+}
+
+}  // namespace
+
+const algorithm scatter_flat_long = {
+    .id = "flat_long",
+    .what = collective::scatter,
+    .summary = "pieces of all blocks through the root's stage, or straight from its buffer",
+    .source = "SRM 2.2",
+    .suits = one_node,
+    .stages = track_stages,
+    .run = run,
+};
+
+}  // namespace muster::algos
