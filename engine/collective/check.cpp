@@ -19,49 +19,52 @@ template <class... Parts>
   throw error(errc::invalid_argument, (std::string(call) + ": " + ... + text(parts)));
 }
 
+template <class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void reject(collective call, const Parts&... parts) {
+  reject(name(call), parts...);
+}
+
 // Addresses are signed distances in C++: half of size_t is the most that a buffer can span.
 constexpr std::size_t largest = std::numeric_limits<std::ptrdiff_t>::max();
 /// Elements of a program's own are cut at multiples of a cache line, too.
 constexpr std::size_t largest_element = largest / 64;
 
 void check_reduction(const arguments& call) {
-  const std::string_view name = muster::name(call.what);
   if (call.op == reduction::none || call.op > reduction::custom) [[unlikely]] {
-    reject(name, "op is not a reduction; expected sum, product, min, max, …");
+    reject(call.what, "op is not a reduction; expected sum, product, min, max, …");
   }
   if (call.order > combining::by_arrival) [[unlikely]] {
-    reject(name, "order is unknown; expected by_rank or by_arrival");
+    reject(call.what, "order is unknown; expected by_rank or by_arrival");
   }
   const bool own = call.op == reduction::custom;
   if (own != (call.custom != nullptr) || own != (call.type == datatype::custom)) [[unlikely]] {
-    reject(name, "op is ", muster::name(call.op), " of ", muster::name(call.type),
+    reject(call.what, "op is ", name(call.op), " of ", name(call.type),
            call.custom == nullptr ? " without" : " with",
            " a custom_reduction; expected one with op custom and type custom, else none");
   }
   if (!supports(call.op, call.type)) [[unlikely]] {
-    reject(name, "op is ", muster::name(call.op), ", which ", muster::name(call.type),
+    reject(call.what, "op is ", name(call.op), ", which ", name(call.type),
            " does not have; expected one that it has");
   }
   if (!own) return;
   if (call.custom->apply == nullptr) [[unlikely]] {
-    reject(name, "op is a custom_reduction without a function; expected one with apply set");
+    reject(call.what, "op is a custom_reduction without a function; expected one with apply set");
   }
   if (call.custom->element_bytes - 1 >= largest_element) [[unlikely]] {
-    reject(name, "op is a custom_reduction of elements of ", call.custom->element_bytes,
+    reject(call.what, "op is a custom_reduction of elements of ", call.custom->element_bytes,
            " bytes; expected 1 to ", largest_element);
   }
 }
 
 void check_no_reduction(const arguments& call) {
-  const std::string_view name = muster::name(call.what);
   if (call.custom != nullptr) [[unlikely]] {
-    reject(name, "a custom_reduction was given; expected none");
+    reject(call.what, "a custom_reduction was given; expected none");
   }
   if (call.op != reduction::none) [[unlikely]] {
-    reject(name, "op is ", muster::name(call.op), "; expected none");
+    reject(call.what, "op is ", name(call.op), "; expected none");
   }
   if (call.type == datatype::custom) [[unlikely]] {
-    reject(name, "type is custom; expected byte, or a type with a size");
+    reject(call.what, "type is custom; expected byte, or a type with a size");
   }
 }
 
@@ -71,17 +74,16 @@ void check_extent(const arguments& call, std::size_t ranks) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(call.count, call.element(), &bytes) ||
       __builtin_mul_overflow(bytes, blocks, &bytes) || bytes > largest) [[unlikely]] {
-    reject(name(call.what), "count ", call.count, " of ", name(call.type), " for ", blocks,
+    reject(call.what, "count ", call.count, " of ", name(call.type), " for ", blocks,
            " block(s) overflows; expected at most ", largest / call.element() / blocks);
   }
 }
 
 void check_layout(const arguments& call, const block_layout& blocks, std::string_view which,
                   std::size_t ranks) {
-  const std::string_view name = muster::name(call.what);
   if (blocks.counts.size() != ranks || blocks.displacements.size() != ranks) [[unlikely]] {
-    reject(name, which, " has ", blocks.counts.size(), " counts and ", blocks.displacements.size(),
-           " displacements; expected ", ranks, ", one for each rank");
+    reject(call.what, which, " has ", blocks.counts.size(), " counts and ",
+           blocks.displacements.size(), " displacements; expected ", ranks, ", one for each rank");
   }
   const std::size_t most = largest / call.element();
   std::size_t all = 0;
@@ -90,7 +92,7 @@ void check_layout(const arguments& call, const block_layout& blocks, std::string
     const std::size_t from = blocks.displacements[rank];
     // None of the sums wraps, as none of their parts is larger than half of what there is.
     if (count > most || from > most - count || count > most - all) [[unlikely]] {
-      reject(name, which, ": block ", rank, " has count ", count, " and displacement ", from,
+      reject(call.what, which, ": block ", rank, " has count ", count, " and displacement ", from,
              ", which overflow; expected at most ", most, " elements in all");
     }
     all += count;
@@ -100,7 +102,7 @@ void check_layout(const arguments& call, const block_layout& blocks, std::string
 void check_layout_if(bool expected, const arguments& call, const block_layout* blocks,
                      std::string_view which, std::size_t ranks) {
   if ((blocks != nullptr) != expected) [[unlikely]] {
-    reject(name(call.what), which, expected ? " is missing" : " was given", "; expected ",
+    reject(call.what, which, expected ? " is missing" : " was given", "; expected ",
            expected ? "one" : "none", " at this rank");
   }
   if (expected) check_layout(call, *blocks, which, ranks);
@@ -112,8 +114,7 @@ void check_in_place(const arguments& call) {
   const auto& [receive_counts, receive_displacements] = *call.receive_blocks;
   if (!std::ranges::equal(send_counts, receive_counts) ||
       !std::ranges::equal(send_displacements, receive_displacements)) [[unlikely]] {
-    reject(name(call.what),
-           "send_blocks differ from receive_blocks; expected the same, as send is null");
+    reject(call.what, "send_blocks differ from receive_blocks; expected the same, as send is null");
   }
 }
 
@@ -154,7 +155,7 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
   if (!sends && !receives) return;
   const std::size_t own = (sends ? call.send_blocks : call.receive_blocks)->counts[rank];
   if (call.count != own) [[unlikely]] {
-    reject(name(call.what), "count is ", call.count, "; expected ", own,
+    reject(call.what, "count is ", call.count, "; expected ", own,
            ", this rank's own block in the layout");
   }
 }
@@ -163,9 +164,9 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
                                                         std::string_view buffer,
                                                         std::string_view expected) {
   if (has_varying_blocks(call.what)) {
-    reject(name(call.what), buffer, " is null; expected ", expected);
+    reject(call.what, buffer, " is null; expected ", expected);
   }
-  reject(name(call.what), buffer, " is null with count ", call.count, "; expected ", expected);
+  reject(call.what, buffer, " is null with count ", call.count, "; expected ", expected);
 }
 
 void check_buffers(const arguments& call, std::size_t rank, std::size_t ranks) {
@@ -193,10 +194,10 @@ void check(const team& on, const arguments& call) {
     reject("perform", "what is unknown; expected a collective");
   }
   if (has_root(call.what) && call.root >= on.size()) [[unlikely]] {
-    reject(name(call.what), "root is ", call.root, "; expected a rank from 0 to ", on.size() - 1);
+    reject(call.what, "root is ", call.root, "; expected a rank from 0 to ", on.size() - 1);
   }
   if (call.type > datatype::custom) [[unlikely]] {
-    reject(name(call.what), "type is unknown; expected a datatype");
+    reject(call.what, "type is unknown; expected a datatype");
   }
   has_op(call.what) ? check_reduction(call) : check_no_reduction(call);
   check_extent(call, on.size());
@@ -252,10 +253,10 @@ void require_within(std::string_view call, std::string_view argument, std::size_
 
 void reject_reduction(collective what, const reducer& op, std::size_t element_bytes) {
   if (op.custom == nullptr) {
-    reject(name(what), "op is ", name(op.op),
+    reject(what, "op is ", name(op.op),
            ", the elements of a type of the program's own; expected a custom_reduction");
   }
-  reject(name(what), "op combines elements of ", op.custom->element_bytes, " bytes; expected ",
+  reject(what, "op combines elements of ", op.custom->element_bytes, " bytes; expected ",
          element_bytes, ", as in the buffers");
 }
 
