@@ -33,7 +33,8 @@ context::~context() {
 }
 
 std::size_t context::received_in_node() const noexcept {
-  return call_.received_bytes(size()) * node_.size();
+  const std::size_t receivers = call_.is_gather() ? 1 : node_.size();
+  return call_.received_bytes(size()) * receivers;
 }
 
 void context::write_record() noexcept {

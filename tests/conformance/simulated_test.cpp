@@ -154,6 +154,21 @@ TEST_CASE("many ranks") {
   }
 }
 
+// A piece of a block in an item is a few lines.
+TEST_CASE("a node of as many ranks as there can be") {
+  if constexpr (sanitized) return;
+  const simulated in = simulate({most_ranks_a_node, layout::one_node, movement::staged});
+  std::vector<spec> calls;
+  for (const collective what :
+       {collective::scatter, collective::gather, collective::scatterv, collective::gatherv}) {
+    calls.push_back({what, datatype::byte, reduction::none, 1500, 700});
+  }
+  calls.push_back({collective::alltoallv, datatype::byte, reduction::none, 1});
+  give_seeds(calls, run_seed());
+  const std::string wrong = run_simulated(in, calls, {.in_flight = 2});
+  CHECK_MESSAGE(wrong.empty(), wrong);
+}
+
 TEST_CASE("ranks that share cores") {
   for (const std::size_t cores : {1, 2, 3}) {
     for (const layout nodes : layouts) {
