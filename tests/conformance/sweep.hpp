@@ -52,8 +52,6 @@ world_case random_world(random_stream& random, std::size_t largest);
 
 // ---- what they call
 
-/// Whether the library can make the call yet.
-bool is_ready(const spec& call);
 /// Every collective with `count` elements: with and without in place, with every root or, for long
 /// ones, the first, the last and one between.
 void append_every_collective(std::vector<spec>& calls, std::size_t ranks, std::size_t count,

@@ -5,14 +5,15 @@
 #include <utility>
 
 #include "tests/harness/build.hpp"
-#include "tests/harness/random.hpp"
 
 namespace muster::testing {
 
 std::chrono::seconds watchdog::default_limit() { return std::chrono::seconds(rounds(20, 100)); }
 
-watchdog::watchdog(std::string what, std::chrono::seconds limit)
-    : what_(std::move(what)), thread_([this, limit] { watch(limit); }) {}
+watchdog::watchdog(std::string what, std::chrono::seconds limit, std::string replay)
+    : what_(std::move(what)),
+      replay_(std::move(replay)),
+      thread_([this, limit] { watch(limit); }) {}
 
 watchdog::~watchdog() {
   {
@@ -27,7 +28,7 @@ void watchdog::watch(std::chrono::seconds limit) {
   std::unique_lock lock(mutex_);
   if (ended_.wait_for(lock, limit, [this] { return over_; })) return;
   std::fprintf(stderr, "HANGS for %lld s: %s; %s\n", static_cast<long long>(limit.count()),
-               what_.c_str(), how_to_replay().c_str());
+               what_.c_str(), replay_.c_str());
   std::abort();
 }
 

@@ -6,13 +6,17 @@
 #include <string>
 #include <thread>
 
+#include "tests/harness/random.hpp"
+
 namespace muster::testing {
 
 /// Ends the program with a message when its scope takes longer than it should: a test that hangs
 /// says where.
 class watchdog {
 public:
-  explicit watchdog(std::string what, std::chrono::seconds limit = default_limit());
+  /// \param replay what to do to see it again
+  explicit watchdog(std::string what, std::chrono::seconds limit = default_limit(),
+                    std::string replay = how_to_replay());
   ~watchdog();
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
@@ -23,6 +27,7 @@ private:
   void watch(std::chrono::seconds limit);
 
   std::string what_;
+  std::string replay_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;

@@ -58,9 +58,29 @@ struct buffers {
   std::vector<double> other;
   std::vector<double> blocks;
   std::vector<double> more_blocks;
-  std::vector<std::size_t> counts;
-  block_layout layout{counts, {}};
+  std::vector<std::size_t> counts;  // of the varying blocks, which need not vary here
 };
+
+task<> call_varying(team& of, collective what, buffers& memory) {
+  const block_layout blocks{memory.counts, {}};
+  switch (what) {
+    case collective::scatterv:
+      co_await scatterv(of, memory.blocks, blocks, memory.one, 0);
+      break;
+    case collective::gatherv:
+      co_await gatherv(of, memory.one, memory.blocks, blocks, 0);
+      break;
+    case collective::allgatherv:
+      co_await allgatherv(of, memory.one, memory.blocks, blocks);
+      break;
+    case collective::alltoallv:
+      co_await alltoallv(of, memory.blocks, blocks, memory.more_blocks, blocks);
+      break;
+    default:
+      co_await reduce_scatter(of, memory.blocks, memory.counts, memory.one, sum);
+      break;
+  }
+}
 
 task<> call(team& of, collective what, buffers& memory) {
   switch (what) {
@@ -88,19 +108,17 @@ task<> call(team& of, collective what, buffers& memory) {
     case collective::gather:
       co_await gather(of, memory.one, memory.blocks, 0);
       break;
-    case collective::scatterv:
-      co_await scatterv(of, memory.blocks, memory.layout, memory.one, 0);
+    case collective::reduce_scatter_block:
+      co_await reduce_scatter_block(of, memory.blocks, memory.one, sum);
       break;
-    case collective::gatherv:
-      co_await gatherv(of, memory.one, memory.blocks, memory.layout, 0);
+    case collective::scan:
+      co_await scan(of, memory.one, memory.other, sum);
       break;
-    case collective::allgatherv:
-      co_await allgatherv(of, memory.one, memory.blocks, memory.layout);
-      break;
-    case collective::alltoallv:
-      co_await alltoallv(of, memory.blocks, memory.layout, memory.more_blocks, memory.layout);
+    case collective::exscan:
+      co_await exscan(of, memory.one, memory.other, sum);
       break;
     default:
+      co_await call_varying(of, what, memory);
       break;
   }
 }

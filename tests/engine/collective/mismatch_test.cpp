@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,7 +41,7 @@ arguments call_of(collective what, std::size_t count, std::size_t root = 0,
   call.count = count;
   call.type = type;
   call.root = root;
-  if (what == collective::reduce || what == collective::allreduce) call.op = op;
+  if (has_op(what)) call.op = op;
   return call;
 }
 
@@ -100,6 +101,10 @@ std::vector<difference> differences() {
       {"reduce or allreduce", call_of(reduce, 40000, 0), call_of(allreduce, 40000), "reduce(",
        "allreduce("},
       {"bcast or barrier", call_of(bcast, 4, 0), call_of(barrier, 0), "bcast(", "barrier()"},
+      {"scatter or gather", call_of(scatter, 4, 0), call_of(gather, 4, 0), "scatter(4", "gather(4"},
+      {"scan or exscan", call_of(scan, 4), call_of(exscan, 4), "scan(4", "exscan(4"},
+      {"size of reduce_scatter_block", call_of(reduce_scatter_block, 4),
+       call_of(reduce_scatter_block, 6), "reduce_scatter_block(4", "reduce_scatter_block(6"},
   };
 }
 
@@ -157,6 +162,76 @@ TEST_CASE("an algorithm chosen by hand on one rank only") {
     REQUIRE(why);
     CHECK(why->code() == errc::mismatched_call);
   }
+}
+
+/// Whether both of two ranks are told that they do not make the same call.
+void check_told(std::string_view about, const std::function<task<>(team&)>& wrong) {
+  INFO(about);
+  const watchdog alive(std::string("mismatch in ") + std::string(about));
+  for (const thread_options& options : {thread_options{}, thread_options{.node_of = {0, 1}}}) {
+    std::array<std::optional<error>, 2> outcomes;
+    run_threads(
+        2,
+        [&](team& of) {
+          outcomes[of.rank()] = failure_of([&] {
+            start(of.engine(), with_timeout(5s, wrong(of))).wait();
+            start(of.engine(), with_timeout(5s, barrier(of))).wait();
+          });
+        },
+        options);
+    for (const auto& why : outcomes) {
+      REQUIRE(why);
+      INFO(std::string(why->what()));
+      CHECK(why->code() == errc::mismatched_call);
+    }
+  }
+}
+
+TEST_CASE("layouts that are to be the same everywhere, of the same sum") {
+  check_told("allgatherv", [](team& of) -> task<> {
+    const std::array<std::size_t, 2> counts = {of.rank() == 0 ? 3U : 5U, of.rank() == 0 ? 5U : 3U};
+    std::array<int, 8> all{};
+    co_await allgatherv(of, all, {counts, {}});
+  });
+  check_told("reduce_scatter", [](team& of) -> task<> {
+    const std::array<std::size_t, 2> counts = {of.rank() == 0 ? 3U : 5U, of.rank() == 0 ? 5U : 3U};
+    std::array<int, 8> all{};
+    co_await reduce_scatter(of, all, counts, sum);
+  });
+}
+
+TEST_CASE("blocks of different lengths where they are sent and received") {
+  for (const std::size_t length : {0, 3, 3000}) {
+    check_told("alltoallv", [length](team& of) -> task<> {
+      const std::array<std::size_t, 2> counts = {length + of.rank(), length + of.rank()};
+      std::vector<int> sent(2 * length + 2);
+      std::vector<int> taken(2 * length + 2);
+      co_await alltoallv(of, sent, {counts, {}}, taken, {counts, {}});
+    });
+  }
+}
+
+template <class T>
+task<> reduce_by_own(team& of, commutative order) {
+  const auto own = make_reduction<T>([](const T& a, const T&) { return a; }, order);
+  std::array<T, 2> values{};
+  co_await allreduce(of, values, own);
+}
+
+TEST_CASE("reductions of different elements, or of which one commutes") {
+  check_told("the elements of a reduction", [](team& of) {
+    return of.rank() == 0 ? reduce_by_own<std::array<char, 12>>(of, commutative::no)
+                          : reduce_by_own<std::array<char, 8>>(of, commutative::no);
+  });
+  check_told("the order of a reduction", [](team& of) {
+    return reduce_by_own<std::array<char, 8>>(of,
+                                              of.rank() == 0 ? commutative::no : commutative::yes);
+  });
+  check_told("the order of combining", [](team& of) -> task<> {
+    std::array<float, 4> values{};
+    const reducer how = of.rank() == 0 ? reducer(sum) : in_arrival_order(sum);
+    co_await allreduce(of, values, how);
+  });
 }
 
 TEST_CASE("a mismatch among operations in flight ends all of them, and the team for good") {

@@ -1,0 +1,115 @@
+#include "tests/soak/rank.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/build.hpp"
+#include "tests/harness/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+constexpr std::chrono::seconds longest(rounds(60, 240));
+
+void say(const std::string& text) { std::fputs((text + "\n").c_str(), stderr); }
+
+/// By a moment mostly, and sometimes by long.
+task<> come_late(random_stream& random) {
+  if (random.one_in(100)) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(20'000)));
+  } else if (random.one_in(8)) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(300)));
+  } else if (random.one_in(4)) {
+    std::this_thread::yield();
+  }
+  co_return;
+}
+
+/// KiB of this process that are in memory and no file's.
+std::size_t resident() {
+  std::ifstream status("/proc/self/status");
+  std::size_t all = 0;
+  for (std::string word; status >> word;) {
+    if (word != "RssAnon:" && word != "RssShmem:") continue;
+    std::size_t kib = 0;
+    status >> kib;
+    all += kib;
+  }
+  return all;
+}
+
+class soaked_rank {
+public:
+  soaked_rank(team& of, const soak_job& job) : of_(of), job_(job) {}
+
+  /// Whether all was well.
+  bool run() {
+    for (std::size_t pass = 0; pass < job_.passes; ++pass) {
+      for (std::size_t i = 0; i < job_.rounds; ++i) {
+        where_ = "rank " + std::to_string(of_.rank()) + ", pass " + std::to_string(pass) +
+                 ", round " + std::to_string(i);
+        if (!run_round(make_round(job_, i))) return false;
+        if (broken_) return true;
+      }
+      if (!memory_is_bounded(pass)) return false;
+    }
+    return true;
+  }
+
+private:
+  bool run_round(const soak_round& round) {
+    const std::string what = describe(job_) + "; " + where_ + ", " + describe(round);
+    const watchdog alive(what, longest, how_to_replay(job_));
+    findings found;
+    const lateness pause = come_late;
+    try {
+      start(of_.engine(), make_calls(of_, round.calls, round.how, found, pause)).wait();
+    } catch (const error& why) {
+      broken_ = job_.limit && why.code() == errc::deadline_exceeded;
+      if (!broken_) found.add(std::string("failed: ") + why.what());
+    }
+    const std::string wrong = found.take();
+    if (!wrong.empty()) say(where_ + ", " + describe(round) + wrong);
+    return wrong.empty();
+  }
+
+  /// After each pass as after the first, but for what depends on who was when where.
+  bool memory_is_bounded(std::size_t pass) {
+    constexpr std::size_t slack = 16 << 10;
+    const std::size_t now = resident();
+    if (pass == 0) warm_ = now;
+    if (now <= warm_ + warm_ / 4 + slack) return true;
+    say(where_ + ": memory grew from " + std::to_string(warm_) + " to " + std::to_string(now) +
+        " KiB");
+    return false;
+  }
+
+  team& of_;
+  const soak_job& job_;
+  std::string where_;
+  bool broken_ = false;
+  std::size_t warm_ = 0;
+};
+
+}  // namespace
+
+int be_rank_of(const soak_job& job) {
+  try {
+    const watchdog alive("start of " + describe(job), longest * 30, how_to_replay(job));
+    world here;
+    if (here.team().size() != job.ranks) {
+      say("expected " + std::to_string(job.ranks) + " ranks");
+      return 2;
+    }
+    return soaked_rank(here.team(), job).run() ? 0 : 1;
+  } catch (const std::exception& why) {
+    say(describe(job) + ": " + why.what());
+    return 2;
+  }
+}
+
+}  // namespace muster::testing

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The soak, for a moment; that a rank's end is told with all that is needed to see it again; and
+# that it says so when it is misused.
+source tests/support/cases.sh
+soak=$1
+unset MUSTER_JOB
+
+runs() { timeout 100 "$soak" "$@" >"$out" 2>&1; }
+runs --for 3s --seed 1
+check "some seconds of random jobs" test $? = 0
+check "it says what it did" says "found nothing wrong"
+
+# The first child is a rank of the first job.
+"$soak" --for 60s --seed 2 >"$out" 2>&1 &
+running=$!
+until rank=$(pgrep -P $running | head -n 1) && [[ $rank ]]; do sleep 0.1; done
+kill -9 "$rank"
+wait $running
+check "a killed rank is an error" test $? = 1
+check "which names the job" says "WRONG in job "
+check "and how to replay it" says "tools/test --soak-replay "
+
+runs --for 20x
+check "a wrong time is refused" test $? = 105
+
+echo "cases: $passed passed, $failed failed"
+((failed == 0))
