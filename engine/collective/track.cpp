@@ -60,6 +60,11 @@ track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
   return {me_, index_, taken, readers, stage(me_.index_, item)};
 }
 
+track::room_wait track::room(std::size_t item, std::span<const std::size_t> readers) noexcept {
+  const std::size_t taken = item < cut_.ahead ? 0 : item + 1 - cut_.ahead;
+  return {me_, index_, taken, neighbour_list(readers), stage(me_.index_, item)};
+}
+
 void track::post(std::size_t item) noexcept {
   wire::posting& mine = me_.board().posting(me_.ticket_.stage, index_, me_.index_);
   me_.fabric().announce(mine.posted, me_.ticket_.items(item + 1));
@@ -147,28 +152,30 @@ bool track::item_wait::awaits(std::size_t rank) const noexcept {
 
 takers_wait::takers_wait(context& me, std::size_t track, std::uint64_t items,
                          std::size_t readers) noexcept
-    : collective_wait(me),
-      track_(track),
-      items_(items),
-      next_(readers == track::all ? 0 : readers),
-      end_(readers == track::all ? me.node().size() : readers + 1) {}
+    : takers_wait(me, track, items, neighbour_list(me.node().size())) {
+  if (readers == track::all) return;
+  next_ = readers;
+  end_ = readers + 1;
+}
 
 bool takers_wait::ready() noexcept {
   if (items_ == 0) return true;
   for (; next_ < end_; ++next_) {
-    if (next_ == me_.index_) continue;
-    const auto& taking = me_.board().taking(me_.ticket_.stage, track_, next_);
+    const std::size_t reader = readers_[next_];
+    if (reader == me_.index_) continue;
+    const auto& taking = me_.board().taking(me_.ticket_.stage, track_, reader);
     if (!has_items(taking.taken, me_.ticket_.items(items_))) return false;
   }
   return true;
 }
 
 const void* takers_wait::watched() const noexcept {
-  return next_ < end_ ? &me_.board().taking(me_.ticket_.stage, track_, next_).taken : nullptr;
+  if (next_ == end_) return nullptr;
+  return &me_.board().taking(me_.ticket_.stage, track_, readers_[next_]).taken;
 }
 
 bool takers_wait::awaits(std::size_t rank) const noexcept {
-  return next_ < end_ && rank == me_.rank_of(next_);
+  return next_ < end_ && rank == me_.rank_of(readers_[next_]);
 }
 
 }  // namespace muster

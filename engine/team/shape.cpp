@@ -16,6 +16,12 @@ shape::table shape::make_table(std::vector<place> places) {
     result.index_of.push_back(neighbours.size());
     neighbours.push_back(rank);
   }
+  for (const std::vector<std::size_t>& neighbours : result.ranks_of) {
+    std::vector<place> of_node;
+    for (const std::size_t rank : neighbours) of_node.push_back(places[rank]);
+    result.near.push_back(groups::near(of_node));
+    result.runs.push_back(groups::runs(of_node));
+  }
   result.places = std::move(places);
   return result;
 }

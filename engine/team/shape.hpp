@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/team/groups.hpp"
+
 namespace muster {
 
 /// Where a rank runs. `unknown` where the rank is bound to nothing or the system does not say.
@@ -38,6 +40,9 @@ public:
   }
   /// A rank's index among the ranks of its node.
   std::size_t index_of(std::size_t rank) const noexcept { return index_of_[rank]; }
+  /// A node's ranks in groups, by where they are and by rank.
+  const groups& near_groups(std::size_t node) const noexcept { return table_->near[node]; }
+  const groups& rank_groups(std::size_t node) const noexcept { return table_->runs[node]; }
 
 private:
   struct table {
@@ -45,6 +50,8 @@ private:
     std::vector<std::size_t> node_of;
     std::vector<std::size_t> index_of;
     std::vector<std::vector<std::size_t>> ranks_of;
+    std::vector<groups> near;
+    std::vector<groups> runs;
   };
   static table make_table(std::vector<place> places);
 
