@@ -104,7 +104,7 @@ protected:
   ~neighbours_wait() = default;
   /// Also true for a neighbour that turns out to be in another operation: that is to be thrown.
   bool is_here(std::size_t neighbour) const noexcept;
-  /// What has to change before a neighbour is here that is not.
+  /// What has to change before a neighbour is here that is not; of one that is, what changed last.
   const void* watched_of(std::size_t neighbour) const noexcept;
 
   track* track_;
@@ -424,6 +424,12 @@ private:
     }
     std::uint64_t& known = team_.known_complete_[neighbour];
     known = std::max(known, arrival(neighbour).completed.load(std::memory_order_relaxed));
+  }
+  /// Where time is virtual, fetching a flag's line takes some.
+  void have_fetched(const void* flag) const noexcept {
+    if (wire::virtual_time* time = fabric().time()) [[unlikely]] {
+      time->fetch_line(flag);
+    }
   }
   [[noreturn]] void throw_mismatch(std::size_t neighbour) const;
   /// Does work that reads neighbours' memory. They may have lent it, and whoever lends takes it

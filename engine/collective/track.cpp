@@ -139,6 +139,7 @@ track::return_wait track::returned(std::size_t readers) noexcept {
 
 void track::item_wait::await_resume() {
   rethrow_interruption();
+  me_.have_fetched(watched());
   me_.check_fingerprint(neighbour_);
 }
 

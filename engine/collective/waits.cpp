@@ -89,6 +89,7 @@ const void* read_wait::watched() const noexcept { return &me_.arrival(neighbour_
 
 std::span<const std::byte> read_wait::await_resume() {
   rethrow_interruption();
+  me_.have_fetched(watched());
   me_.check_fingerprint(neighbour_);
   return me_.published(neighbour_, bytes_);
 }
@@ -120,7 +121,9 @@ const void* everybody::watched() const noexcept {
 void everybody::await_resume() {
   rethrow_interruption();
   for (std::size_t i = 0; i < among_.size(); ++i) {
-    if (among_[i] != me_.node_index()) me_.check_fingerprint(among_[i]);
+    if (among_[i] == me_.node_index()) continue;
+    me_.have_fetched(watched_of(among_[i]));
+    me_.check_fingerprint(among_[i]);
   }
 }
 
@@ -173,6 +176,7 @@ std::optional<std::size_t> arrivals::take_arrival() {
   rethrow_interruption();
   if (found_count_ == 0) return std::nullopt;
   cursor_ = found_.first_from(cursor_);
+  me_.have_fetched(watched_of(cursor_));
   me_.check_fingerprint(cursor_);
   found_.erase(cursor_);
   --found_count_;

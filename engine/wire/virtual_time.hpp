@@ -22,6 +22,8 @@ public:
   virtual void copy(std::span<std::byte> to, const std::byte* from) noexcept = 0;
   virtual void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
                        std::size_t count) noexcept = 0;
+  /// The rank has seen what `flag`, in another rank's line, says: the line had to be fetched.
+  virtual void fetch_line(const void* flag) noexcept = 0;
   /// Whether buffers hold anything. If not they are addresses alone, never touched.
   virtual bool carries_payload() const noexcept = 0;
 
