@@ -16,6 +16,10 @@
 namespace muster::algos {
 namespace {
 
+bool suits(const shape& ranks, const machine& measured, const arguments& call) {
+  return one_node_short(ranks, measured, call) && ranks.size() >= grouped_bcast_from;
+}
+
 task<> run(context& me, const arguments& call) {
   const groups& parts = near_groups(me.shape());
   if (me.rank() == call.root) {
@@ -38,7 +42,7 @@ const algorithm bcast_grouped = {
     .what = collective::bcast,
     .summary = "through the root's slot to a leader a group, through theirs to the others",
     .source = "SRM 2.2",
-    .suits = one_large_node_short,
+    .suits = suits,
     .stages = one_way_stages,
     .run = run,
 };

@@ -10,13 +10,11 @@ namespace muster::algos {
 /// From here on a detour over leaders takes less time than everybody's looking at everybody; see
 /// docs/decisions/15-groups.md.
 inline constexpr std::size_t grouped_from = 24;
+/// A broadcast has one line to be looked at by all: there it takes more of them.
+inline constexpr std::size_t grouped_bcast_from = 48;
 
 inline bool one_large_node(const shape& ranks, const machine&, const arguments&) {
   return ranks.nodes() == 1 && ranks.size() >= grouped_from;
-}
-inline bool one_large_node_short(const shape& ranks, const machine& measured,
-                                 const arguments& call) {
-  return one_large_node(ranks, measured, call) && one_node_short(ranks, measured, call);
 }
 
 /// On one node a neighbour is a rank, and there is one division of each kind.
@@ -25,20 +23,24 @@ inline const groups& rank_groups(const shape& ranks) { return ranks.rank_groups(
 
 // ---- reductions: a leader gathers what its group has to contribute, its *partial*
 
-/// How many blocks that is: one, its members' contributions combined; or, where that would change
-/// the bits of the result, all of them.
+/// Whether contributions may be combined by group without a change in the bits of the result.
+inline bool combines_by_group(const arguments& call) {
+  return call.custom != nullptr || is_exact(call.op, call.type) || !call.combines_by_rank();
+}
+/// How many blocks a partial is: one, its members' contributions combined, or all of them.
 inline std::size_t partial_blocks(const arguments& call, std::size_t members) {
-  const bool by_group =
-      call.custom != nullptr || is_exact(call.op, call.type) || !call.combines_by_rank();
-  return by_group ? 1 : members;
+  return combines_by_group(call) ? 1 : members;
 }
 inline std::size_t most_partial_bytes(const shape& ranks, const arguments& call) {
   return call.bytes() * partial_blocks(call, rank_groups(ranks).most_members());
 }
-/// For reductions whose partials fit where other short messages do.
+/// For reductions. Longer vectors are not worth collecting: they would be copied once more, and
+/// then it is the bytes that take time, not the lines of flags.
 inline bool one_large_node_partials(const shape& ranks, const machine& measured,
                                     const arguments& call) {
-  return one_large_node(ranks, measured, call) &&
+  constexpr std::size_t worth_collecting = 128;
+  const std::size_t most = combines_by_group(call) ? wire::short_stage_bytes : worth_collecting;
+  return one_large_node(ranks, measured, call) && call.bytes() <= most &&
          most_partial_bytes(ranks, call) <= wire::short_stage_bytes;
 }
 

@@ -153,6 +153,9 @@ std::vector<spec> calls_for(const algorithm& row, const team& of) {
   std::vector<spec> all;
   for (const std::size_t count : {0, 1, 3, 48, 500, 8192, 40000}) {
     append_every_collective(all, of.size(), count, datatype::byte, datatype::float32, sum);
+    // Of integers an algorithm may make something else.
+    all.push_back({collective::allreduce, datatype::int32, sum, count});
+    all.push_back({collective::reduce, datatype::int32, sum, count, of.size() / 2});
   }
   std::erase_if(all, [&](const spec& call) {
     return call.what != row.what || !row.suits(of.shape(), of.machine(), without_buffers(call));

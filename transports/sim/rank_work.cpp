@@ -161,8 +161,11 @@ void rank::combine(const arguments& call, std::byte* to, std::span<const std::by
   charge(in_.costs().copy_call);
   // Arithmetic and memory overlap: the slower of the two counts.
   const picoseconds arithmetic = local() + transfer_time(combined, in_.model().memory.combine_gbs);
+  const std::byte* next = nullptr;
   for (const std::byte* each : from) {
-    charge_line(each);
+    // What follows in memory is on its way already.
+    if (each != next) charge_line(each);
+    next = each + bytes;
     charge_side(bytes, level_read(each), side::read);
   }
   charge_side(bytes, level_written(to), side::written);
