@@ -20,9 +20,8 @@ std::size_t most_assembled(const shape& ranks, const arguments& call) {
   return call.bytes() * rank_groups(ranks).most_members();
 }
 
-bool suits(const shape& ranks, const machine& measured, const arguments& call) {
-  return one_large_node(ranks, measured, call) &&
-         most_assembled(ranks, call) <= wire::short_stage_bytes;
+bool suits(const shape& ranks, const machine&, const arguments& call) {
+  return ranks.nodes() == 1 && most_assembled(ranks, call) <= wire::short_stage_bytes;
 }
 
 stage_kind stages(const shape& ranks, const machine&, const arguments& call) {
@@ -66,6 +65,7 @@ const algorithm allgather_grouped = {
     .summary = "leaders collect their group's blocks, every rank copies theirs from the leaders",
     .source = "Qian 4.4.2",
     .suits = suits,
+    .pays = pays_with_many,
     .stages = stages,
     .run = run,
 };

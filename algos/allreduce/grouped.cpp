@@ -66,7 +66,8 @@ const algorithm allreduce_grouped = {
     .what = collective::allreduce,
     .summary = "leaders combine or collect their group's contributions, then each all of theirs",
     .source = "SRM 2.4",
-    .suits = one_large_node_partials,
+    .suits = one_node_partials,
+    .pays = reduction_pays_with_many,
     .stages = two_tracks,
     .run = run,
 };

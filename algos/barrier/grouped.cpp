@@ -42,7 +42,8 @@ const algorithm barrier_grouped = {
     .what = collective::barrier,
     .summary = "groups of near ranks check in with leaders, who see each other and release them",
     .source = "SRM 2.2",
-    .suits = one_large_node,
+    .suits = one_node,
+    .pays = pays_with_many,
     .stages = one_track,
     .run = run,
 };

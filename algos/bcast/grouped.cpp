@@ -16,8 +16,8 @@
 namespace muster::algos {
 namespace {
 
-bool suits(const shape& ranks, const machine& measured, const arguments& call) {
-  return one_node_short(ranks, measured, call) && ranks.size() >= grouped_bcast_from;
+bool pays(const shape& ranks, const machine& measured, const arguments&) {
+  return crowd_of(grouped_bcast_from, ranks, measured);
 }
 
 task<> run(context& me, const arguments& call) {
@@ -42,7 +42,8 @@ const algorithm bcast_grouped = {
     .what = collective::bcast,
     .summary = "through the root's slot to a leader a group, through theirs to the others",
     .source = "SRM 2.2",
-    .suits = suits,
+    .suits = one_node_short,
+    .pays = pays,
     .stages = one_way_stages,
     .run = run,
 };

@@ -13,8 +13,13 @@ inline constexpr std::size_t grouped_from = 24;
 /// A broadcast has one line to be looked at by all: there it takes more of them.
 inline constexpr std::size_t grouped_bcast_from = 48;
 
-inline bool one_large_node(const shape& ranks, const machine&, const arguments&) {
-  return ranks.nodes() == 1 && ranks.size() >= grouped_from;
+/// Whether there are so many ranks, each with a core of its own: where ranks take turns on a core,
+/// a detour costs a turn, and lines are cheap beside it.
+inline bool crowd_of(std::size_t least, const shape& ranks, const machine& measured) {
+  return ranks.size() >= least && ranks.size() <= measured.processors;
+}
+inline bool pays_with_many(const shape& ranks, const machine& measured, const arguments&) {
+  return crowd_of(grouped_from, ranks, measured);
 }
 
 /// On one node a neighbour is a rank, and there is one division of each kind.
@@ -34,14 +39,18 @@ inline std::size_t partial_blocks(const arguments& call, std::size_t members) {
 inline std::size_t most_partial_bytes(const shape& ranks, const arguments& call) {
   return call.bytes() * partial_blocks(call, rank_groups(ranks).most_members());
 }
-/// For reductions. Longer vectors are not worth collecting: they would be copied once more, and
-/// then it is the bytes that take time, not the lines of flags.
-inline bool one_large_node_partials(const shape& ranks, const machine& measured,
-                                    const arguments& call) {
-  constexpr std::size_t worth_collecting = 128;
-  const std::size_t most = combines_by_group(call) ? wire::short_stage_bytes : worth_collecting;
-  return one_large_node(ranks, measured, call) && call.bytes() <= most &&
+/// For reductions whose partials fit where other short messages do.
+inline bool one_node_partials(const shape& ranks, const machine& measured, const arguments& call) {
+  return one_node_short(ranks, measured, call) &&
          most_partial_bytes(ranks, call) <= wire::short_stage_bytes;
+}
+/// Longer vectors are not worth collecting: they would be copied once more, and then it is the
+/// bytes that take time, not the lines of flags.
+inline bool reduction_pays_with_many(const shape& ranks, const machine& measured,
+                                     const arguments& call) {
+  constexpr std::size_t worth_collecting = 128;
+  return crowd_of(grouped_from, ranks, measured) &&
+         (combines_by_group(call) || call.bytes() <= worth_collecting);
 }
 
 /// Puts the partial of this rank's group to `to`. All members' contributions are there:

@@ -55,7 +55,8 @@ const algorithm reduce_grouped = {
     .what = collective::reduce,
     .summary = "leaders combine or collect their group's contributions, the root theirs",
     .source = "SRM 2.2",
-    .suits = one_large_node_partials,
+    .suits = one_node_partials,
+    .pays = reduction_pays_with_many,
     .stages = stages,
     .run = run,
 };
