@@ -16,8 +16,9 @@
 namespace muster::algos {
 namespace {
 
-bool pays(const shape& ranks, const machine& measured, const arguments&) {
-  return crowd_of(grouped_bcast_from, ranks, measured);
+// Of longer messages the second copy takes longer than many readers do.
+bool pays(const shape& ranks, const machine& measured, const arguments& call) {
+  return crowd_of(grouped_bcast_from, ranks, measured) && call.bytes() <= wire::tiny_stage_bytes;
 }
 
 task<> run(context& me, const arguments& call) {
