@@ -23,6 +23,9 @@ struct algorithm {
   /// Whether it can run this call on this team. A pure function of facts that are the same on
   /// every rank.
   bool (*suits)(const shape&, const machine&, const arguments&);
+  /// Where it suits, whether it is to be chosen before those after it; not asked where it is chosen
+  /// by hand. Pure likewise; null: always.
+  bool (*pays)(const shape&, const machine&, const arguments&) = nullptr;
   /// The stages it uses for this call; pure likewise.
   stage_kind (*stages)(const shape&, const machine&, const arguments&);
   /// One rank's part of the operation.

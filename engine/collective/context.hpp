@@ -105,18 +105,42 @@ protected:
   ~neighbours_wait() = default;
   /// Also true for a neighbour that turns out to be in another operation: that is to be thrown.
   bool is_here(std::size_t neighbour) const noexcept;
-  /// What has to change before a neighbour is here that is not.
+  /// What has to change before a neighbour is here that is not; of one that is, what changed last.
   const void* watched_of(std::size_t neighbour) const noexcept;
 
   track* track_;
   std::size_t item_;
 };
 
-/// Waits until all neighbours are there, and checks that they are in the same operation.
+/// Some neighbours: all of the node, or those in a list, which outlives whoever looks at them.
+class neighbour_list {
+public:
+  explicit neighbour_list(std::size_t all) noexcept : size_(all) {}
+  explicit neighbour_list(std::span<const std::size_t> chosen) noexcept
+      : chosen_(chosen.data()), size_(chosen.size()) {}
+
+  std::size_t size() const noexcept { return size_; }
+  std::size_t operator[](std::size_t i) const noexcept {
+    return chosen_ == nullptr ? i : chosen_[i];
+  }
+  /// Where in the list a neighbour is; `size()` if nowhere.
+  std::size_t find(std::size_t neighbour) const noexcept {
+    if (chosen_ == nullptr) return neighbour;
+    return static_cast<std::size_t>(std::find(chosen_, chosen_ + size_, neighbour) - chosen_);
+  }
+
+private:
+  const std::size_t* chosen_ = nullptr;
+  std::size_t size_;
+};
+
+/// Waits until all neighbours, or all of some, are there, and checks that they are in the same
+/// operation. This rank may be among them: it is not waited for.
 class everybody final : public neighbours_wait {
 public:
-  explicit everybody(context& me, track* on = nullptr, std::size_t item = 0) noexcept
-      : neighbours_wait(me, on, item) {}
+  everybody(context& me, const neighbour_list& among, track* on = nullptr,
+            std::size_t item = 0) noexcept
+      : neighbours_wait(me, on, item), among_(among) {}
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || look_again(); }
   void await_resume();
@@ -125,6 +149,7 @@ public:
 private:
   bool awaits(std::size_t rank) const noexcept override;
 
+  neighbour_list among_;
   std::size_t next_ = 0;  // all before it are here
 };
 
@@ -135,8 +160,9 @@ private:
 /// one after this rank, so that ranks that find everything there do not all read from the same.
 class arrivals final : public neighbours_wait {
 public:
-  /// Arrivals at the operation itself, of all neighbours but this rank.
+  /// Arrivals at the operation itself, of all neighbours but this rank, or of some.
   explicit arrivals(context& me) noexcept;
+  arrivals(context& me, std::span<const std::size_t> neighbours) noexcept;
   /// Arrivals of item `item` of a track; lenders, whose items all come at once, only for item 0.
   arrivals(context& me, track& on, std::size_t item) noexcept;
 
@@ -222,9 +248,10 @@ public:
   bool lent() const noexcept { return lent_; }
 
   /// Waits for a free place for `item` in this rank's stage and gives it; block b's piece goes to
-  /// `b * cut().piece`. `readers`: all neighbours, or one.
+  /// `b * cut().piece`. `readers`: all neighbours, one, or some.
   class room_wait;
   room_wait room(std::size_t item, std::size_t readers = all) noexcept;
+  room_wait room(std::size_t item, std::span<const std::size_t> readers) noexcept;
   /// Makes `item` visible, after its room was filled.
   void post(std::size_t item) noexcept;
 
@@ -253,8 +280,11 @@ public:
 
   /// Neighbours whose item has arrived, in that order.
   arrivals here(std::size_t item) noexcept;
-  /// Waits for the item of every neighbour.
-  everybody all_here(std::size_t item) noexcept { return everybody(me_, this, item); }
+  /// Waits for the item of every neighbour, or of some.
+  everybody all_here(std::size_t item) noexcept;
+  everybody all_here(std::size_t item, std::span<const std::size_t> neighbours) noexcept {
+    return {me_, neighbour_list(neighbours), this, item};
+  }
 
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
@@ -335,10 +365,14 @@ public:
   read_wait read(std::size_t neighbour, std::size_t bytes) noexcept {
     return {*this, neighbour, bytes};
   }
-  /// Waits for all neighbours to arrive.
-  everybody all_here() noexcept { return everybody(*this); }
+  /// Waits for all neighbours to arrive, or for some, who stand for the others.
+  everybody all_here() noexcept { return {*this, neighbour_list(node_.size())}; }
+  everybody all_here(std::span<const std::size_t> neighbours) noexcept {
+    return {*this, neighbour_list(neighbours)};
+  }
   /// Neighbours in the order of their arrival.
   arrivals here() noexcept { return arrivals(*this); }
+  arrivals here(std::span<const std::size_t> neighbours) noexcept { return {*this, neighbours}; }
   /// What a neighbour that has arrived published.
   std::span<const std::byte> published(std::size_t neighbour, std::size_t bytes) const noexcept {
     return {publication(neighbour, bytes), bytes};
@@ -443,6 +477,12 @@ private:
     std::uint64_t& known = team_.known_complete_[neighbour];
     known = std::max(known, arrival(neighbour).completed.load(std::memory_order_relaxed));
   }
+  /// Where time is virtual, fetching a flag's line takes some.
+  void have_fetched(const void* flag) const noexcept {
+    if (wire::virtual_time* time = fabric().time()) [[unlikely]] {
+      time->fetch_line(flag);
+    }
+  }
   [[noreturn]] void throw_mismatch(std::size_t neighbour) const;
   /// Set as long as it lives, also where the work between them throws.
   class reading_marks {
@@ -517,9 +557,16 @@ private:
 
 // ---- waits that need the whole of context
 
+inline everybody track::all_here(std::size_t item) noexcept {
+  return {me_, neighbour_list(me_.node().size()), this, item};
+}
+
 /// Waits until readers have taken so many items that one more has room, or all are returned.
 class takers_wait : public collective_wait {
 public:
+  takers_wait(context& me, std::size_t track, std::uint64_t items,
+              const neighbour_list& readers) noexcept
+      : collective_wait(me), track_(track), items_(items), readers_(readers) {}
   /// `readers` are those to wait for: all neighbours, or one. `sole_reader`, if there is one, says
   /// in this rank's line what it took of this rank.
   takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
@@ -533,12 +580,15 @@ protected:
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
+  const wire::counter& taken_by(std::size_t line) const noexcept;
+  bool is_taken(std::size_t line) const noexcept;
 
   std::size_t track_;
   std::uint64_t items_;
-  std::size_t sole_reader_;
-  std::size_t next_;  // the first reader, or line, not yet known to be far enough
-  std::size_t end_;
+  neighbour_list readers_;
+  std::size_t sole_reader_ = track::all;
+  std::size_t next_ = 0;  // the first reader not yet known to be far enough
+  std::size_t end_ = readers_.size();
 };
 
 class track::room_wait final : public takers_wait {
@@ -546,6 +596,9 @@ public:
   room_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
             std::size_t sole_reader, std::byte* place) noexcept
       : takers_wait(me, track, items, readers, sole_reader), place_(place) {}
+  room_wait(context& me, std::size_t track, std::uint64_t items, const neighbour_list& readers,
+            std::byte* place) noexcept
+      : takers_wait(me, track, items, readers), place_(place) {}
   std::byte* await_resume() {
     rethrow_interruption();
     return place_;

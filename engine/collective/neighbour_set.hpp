@@ -21,6 +21,7 @@ public:
     if (neighbours % 64 != 0) words_[used_ - 1] = bit(neighbours) - 1;
     erase(without);
   }
+  void insert(std::size_t i) noexcept { words_[i / 64] |= bit(i); }
   void erase(std::size_t i) noexcept { words_[i / 64] &= ~bit(i); }
   bool contains(std::size_t i) const noexcept { return (words_[i / 64] & bit(i)) != 0; }
   /// The first member from `from` on, going round at the end; the set is not empty.

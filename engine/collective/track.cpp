@@ -71,6 +71,11 @@ track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
   return {me_, index_, taken, readers, sole_reader_, stage(me_.index_, item)};
 }
 
+track::room_wait track::room(std::size_t item, std::span<const std::size_t> readers) noexcept {
+  const std::size_t taken = item < cut_.ahead ? 0 : item + 1 - cut_.ahead;
+  return {me_, index_, taken, neighbour_list(readers), stage(me_.index_, item)};
+}
+
 void track::post(std::size_t item) noexcept {
   me_.fabric().announce(posting(me_.index_).posted, me_.ticket_.items(item + 1));
 }
@@ -153,6 +158,7 @@ track::return_wait track::returned(std::size_t readers) noexcept {
 
 void track::item_wait::await_resume() {
   rethrow_interruption();
+  me_.have_fetched(watched());
   me_.check_fingerprint(neighbour_);
 }
 
@@ -166,29 +172,41 @@ bool track::item_wait::awaits(std::size_t rank) const noexcept {
 
 takers_wait::takers_wait(context& me, std::size_t track, std::uint64_t items, std::size_t readers,
                          std::size_t sole_reader) noexcept
-    : collective_wait(me), track_(track), items_(items), sole_reader_(sole_reader) {
-  if (sole_reader != track::all) readers = me.index_;
-  next_ = readers == track::all ? 0 : readers;
-  end_ = readers == track::all ? me.node().size() : readers + 1;
+    : takers_wait(me, track, items, neighbour_list(me.node().size())) {
+  sole_reader_ = sole_reader;
+  if (readers == track::all) return;
+  next_ = readers;
+  end_ = readers + 1;
+}
+
+const wire::counter& takers_wait::taken_by(std::size_t line) const noexcept {
+  return me_.board().taking(me_.ticket_.stage, track_, line).taken;
+}
+
+bool takers_wait::is_taken(std::size_t line) const noexcept {
+  return has_items(taken_by(line), me_.ticket_.items(items_));
 }
 
 bool takers_wait::ready() noexcept {
   if (items_ == 0) return true;
+  if (sole_reader_ != track::all) return is_taken(me_.index_);
   for (; next_ < end_; ++next_) {
-    if (next_ == me_.index_ && sole_reader_ == track::all) continue;
-    const auto& taking = me_.board().taking(me_.ticket_.stage, track_, next_);
-    if (!has_items(taking.taken, me_.ticket_.items(items_))) return false;
+    const std::size_t reader = readers_[next_];
+    if (reader != me_.index_ && !is_taken(reader)) return false;
   }
   return true;
 }
 
 const void* takers_wait::watched() const noexcept {
-  return next_ < end_ ? &me_.board().taking(me_.ticket_.stage, track_, next_).taken : nullptr;
+  if (sole_reader_ != track::all) return &taken_by(me_.index_);
+  return next_ == end_ ? nullptr : &taken_by(readers_[next_]);
 }
 
 bool takers_wait::awaits(std::size_t rank) const noexcept {
-  const std::size_t reader = sole_reader_ == track::all ? next_ : sole_reader_;
-  return next_ < end_ && rank == me_.rank_of(reader);
+  if (sole_reader_ != track::all) {
+    return rank == me_.rank_of(sole_reader_) && !is_taken(me_.index_);
+  }
+  return next_ < end_ && rank == me_.rank_of(readers_[next_]);
 }
 
 }  // namespace muster

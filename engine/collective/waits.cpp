@@ -96,6 +96,7 @@ const void* read_wait::watched() const noexcept { return &me_.arrival(neighbour_
 
 std::span<const std::byte> read_wait::await_resume() {
   rethrow_interruption();
+  me_.have_fetched(watched());
   me_.check_fingerprint(neighbour_);
   return me_.published(neighbour_, bytes_);
 }
@@ -111,32 +112,36 @@ const void* neighbours_wait::watched_of(std::size_t neighbour) const noexcept {
 }
 
 bool everybody::ready() noexcept {
-  for (; next_ < me_.node().size(); ++next_) {
-    if (next_ == me_.node_index()) continue;
-    if (!is_here(next_)) return false;
-    if (me_.differs(next_)) return true;  // to be thrown
+  for (; next_ < among_.size(); ++next_) {
+    const std::size_t neighbour = among_[next_];
+    if (neighbour == me_.node_index()) continue;
+    if (!is_here(neighbour)) return false;
+    if (me_.differs(neighbour)) return true;  // to be thrown
   }
   return true;
 }
 
 const void* everybody::watched() const noexcept {
-  return next_ < me_.node().size() ? watched_of(next_) : nullptr;
+  return next_ < among_.size() ? watched_of(among_[next_]) : nullptr;
 }
 
 void everybody::await_resume() {
   rethrow_interruption();
-  for (std::size_t i = 0; i < me_.node().size(); ++i) {
-    if (i != me_.node_index()) me_.check_fingerprint(i);
+  for (std::size_t i = 0; i < among_.size(); ++i) {
+    if (among_[i] == me_.node_index()) continue;
+    me_.have_fetched(watched_of(among_[i]));
+    me_.check_fingerprint(among_[i]);
   }
 }
 
 bool everybody::awaits(std::size_t rank) const noexcept {
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
-  const std::size_t i = me_.shape().index_of(rank);
-  if (i < next_ || i == me_.node_index()) return false;
+  const std::size_t neighbour = me_.shape().index_of(rank);
+  const std::size_t i = among_.find(neighbour);
+  if (i < next_ || i == among_.size() || neighbour == me_.node_index()) return false;
   // One that turned out to differ is asked about again, so that it is reported before the last
   // neighbour has come.
-  return !is_here(i) || me_.differs(i);
+  return !is_here(neighbour) || me_.differs(neighbour);
 }
 
 arrivals::arrivals(context& me) noexcept
@@ -145,6 +150,19 @@ arrivals::arrivals(context& me) noexcept
       found_(me.node().size()),
       pending_count_(me.node().size() - 1),
       cursor_(me.node_index()) {}
+
+arrivals::arrivals(context& me, std::span<const std::size_t> neighbours) noexcept
+    : neighbours_wait(me, nullptr, 0),
+      pending_(me.node().size()),
+      found_(me.node().size()),
+      pending_count_(0),
+      cursor_(me.node_index()) {
+  for (const std::size_t each : neighbours) {
+    if (each == me.node_index()) continue;
+    pending_.insert(each);
+    ++pending_count_;
+  }
+}
 
 arrivals::arrivals(context& me, track& on, std::size_t item) noexcept : arrivals(me) {
   track_ = &on;
@@ -165,6 +183,7 @@ std::optional<std::size_t> arrivals::take_arrival() {
   rethrow_interruption();
   if (found_count_ == 0) return std::nullopt;
   cursor_ = found_.first_from(cursor_);
+  me_.have_fetched(watched_of(cursor_));
   me_.check_fingerprint(cursor_);
   found_.erase(cursor_);
   --found_count_;

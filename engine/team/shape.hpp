@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/team/groups.hpp"
+
 namespace muster {
 
 /// Where a rank runs. `unknown` where the rank is bound to nothing or the system does not say.
@@ -41,6 +43,9 @@ public:
   /// Whether each node's ranks follow each other, so that going through the nodes, and the ranks
   /// of each, is going through the ranks.
   bool nodes_are_contiguous() const noexcept { return table_->nodes_are_contiguous; }
+  /// A node's ranks in groups, by where they are and by rank.
+  const groups& near_groups(std::size_t node) const noexcept { return table_->near[node]; }
+  const groups& rank_groups(std::size_t node) const noexcept { return table_->runs[node]; }
 
 private:
   struct table {
@@ -49,6 +54,8 @@ private:
     std::vector<std::size_t> index_of;
     std::vector<std::vector<std::size_t>> ranks_of;
     bool nodes_are_contiguous;
+    std::vector<groups> near;
+    std::vector<groups> runs;
   };
   static table make_table(std::vector<place> places);
 

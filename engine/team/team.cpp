@@ -82,7 +82,8 @@ const algorithm& team::select(const arguments& call) const {
                                             "size");
   }
   for (const algorithm* row : rows_for_[static_cast<std::size_t>(call.what)]) {
-    if (row->suits(shape_, machine_, call)) return *row;
+    if (!row->suits(shape_, machine_, call)) continue;
+    if (row->pays == nullptr || row->pays(shape_, machine_, call)) return *row;
   }
   throw error(errc::invalid_argument,
               std::string(name(call.what)) + ": the catalog has no algorithm for this call");

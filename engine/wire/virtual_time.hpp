@@ -23,6 +23,8 @@ public:
   /// Throws what a reduction of the user's own does.
   virtual void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
                        std::size_t count) = 0;
+  /// The rank has seen what `flag`, in another rank's line, says: the line had to be fetched.
+  virtual void fetch_line(const void* flag) noexcept = 0;
   /// Whether buffers hold anything. If not they are addresses alone, never touched.
   virtual bool carries_payload() const noexcept = 0;
 

@@ -47,6 +47,16 @@ TEST_CASE("every algorithm wherever it suits") {
   }
 }
 
+TEST_CASE("algorithms of large nodes, with more groups") {
+  const world_case world{sanitized ? std::size_t{12} : std::size_t{33}, layout::one_node,
+                         movement::staged};
+  for (const algorithm& row : algos::catalog()) {
+    if (row.id != "grouped") continue;
+    const std::string wrong = run_row(row, world);
+    CHECK_MESSAGE(wrong.empty(), wrong);
+  }
+}
+
 std::size_t suiting_somewhere(const algorithm& row) {
   std::size_t calls = 0;
   for (const layout nodes : {layout::one_node, layout::uneven}) {

@@ -70,9 +70,8 @@ TEST_CASE("shared buffers") {
 
 // ---- every algorithm, chosen by hand
 
-std::string run_row(const algorithm& row, const world_case& world) {
+std::string run_row(const algorithm& row, const world_case& world, const simulated& in) {
   const watchdog alive(std::string(row.id) + ", " + describe(world));
-  const simulated in = simulate(world);
   const conduct how{.in_flight = 3, .unpunctual = true, .seed = run_seed()};
   findings found;
   sim::simulation all(in.model, algos::catalog(), in.options);
@@ -94,9 +93,32 @@ TEST_CASE("every algorithm wherever it suits") {
   const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
   for (const world_case& world : worlds(counts)) {
     for (const algorithm& row : algos::catalog()) {
-      const std::string wrong = run_row(row, world);
+      const std::string wrong = run_row(row, world, simulate(world));
       CHECK_MESSAGE(wrong.empty(), name(row.what), " ", row.id, ", ", describe(world), "; ",
                     how_to_replay(), "\n", wrong);
+    }
+  }
+}
+
+// Places that make groups of all kinds: unknown ones, caches of equal and of left-over size, and,
+// where ranks share cores, neighbours in rank that are far apart.
+TEST_CASE("every algorithm of large nodes, whatever the ranks' places") {
+  struct caches {
+    std::size_t ranks, cores, cores_a_cache;
+  };
+  constexpr caches plain[] = {{24, 24, 0}, {33, 33, 8}, {50, 50, 16}, {50, 20, 3}, {64, 64, 1}};
+  for (const caches& each : std::span(plain).first(sanitized ? 3 : std::size(plain))) {
+    const world_case world{each.ranks, layout::one_node, movement::staged};
+    simulated in = simulate(world);
+    in.model.cluster.cores_a_node = each.cores;
+    in.model.cluster.cores_a_cache = each.cores_a_cache;
+    in.model.memory.line_read_ns = 10;
+    for (const algorithm& row : algos::catalog()) {
+      if (row.id != "grouped") continue;
+      const std::string wrong = run_row(row, world, in);
+      CHECK_MESSAGE(wrong.empty(), name(row.what), " ", row.id, ", ", describe(world), ", ",
+                    each.cores, " cores, ", each.cores_a_cache, " a cache; ", how_to_replay(), "\n",
+                    wrong);
     }
   }
 }

@@ -195,6 +195,9 @@ std::vector<spec> calls_for(const algorithm& row, const team& of) {
   std::vector<spec> all;
   for (const std::size_t count : {0, 1, 3, 48, 500, 8192, 40000}) {
     append_every_collective(all, of.size(), count, datatype::byte, datatype::float32, sum);
+    // Of integers an algorithm may make something else.
+    all.push_back({collective::allreduce, datatype::int32, sum, count});
+    all.push_back({collective::reduce, datatype::int32, sum, count, of.size() / 2});
   }
   for (std::size_t i = 0; i < all.size(); ++i) vary_reduction(all[i], i);
   give_seeds(all, derive(run_seed(), static_cast<std::size_t>(row.what)));

@@ -26,6 +26,8 @@ void each_figure(Model& of, Visit visit) {
   visit("cluster", "nodes", of.cluster.nodes, 1, most_ranks);
   visit("cluster", "ranks_a_node", of.cluster.ranks_a_node, 1, most_ranks);
   visit("cluster", "cores_a_node", of.cluster.cores_a_node, 1, most_ranks);
+  visit("cluster", "cores_a_numa_node", of.cluster.cores_a_numa_node, 0, most_ranks);
+  visit("cluster", "cores_a_cache", of.cluster.cores_a_cache, 0, most_ranks);
   auto& network = of.network;
   visit("network", "latency_ns", network.latency_ns, 0, longest_ns);
   visit("network", "send_overhead_ns", network.send_overhead_ns, 0, longest_ns);
@@ -48,6 +50,7 @@ void each_figure(Model& of, Visit visit) {
   visit("memory", "node_memory_gbs", memory.node_memory_gbs, 1e-6, fastest_gbs);
   visit("memory", "combine_gbs", memory.combine_gbs, 1e-6, fastest_gbs);
   visit("memory", "flag_ns", memory.flag_ns, 0, longest_ns);
+  visit("memory", "line_read_ns", memory.line_read_ns, 0, longest_ns);
   visit("memory", "core_cache_bytes", memory.core_cache_bytes, 0, any);
   visit("memory", "cache_bytes", memory.cache_bytes, 0, any);
   visit("memory", "register_ns", memory.register_ns, 0, longest_ns);

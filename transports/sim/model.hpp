@@ -22,9 +22,11 @@ struct model {
   std::map<std::string, std::string> sources;
 
   struct cluster_parameters {
-    std::size_t nodes = 1;         ///< that it has; a job may use fewer
-    std::size_t ranks_a_node = 1;  ///< as the machine is used; a job may use others
-    std::size_t cores_a_node = 1;  ///< ranks above this number share cores, round robin
+    std::size_t nodes = 1;              ///< that it has; a job may use fewer
+    std::size_t ranks_a_node = 1;       ///< as the machine is used; a job may use others
+    std::size_t cores_a_node = 1;       ///< ranks above this number share cores, round robin
+    std::size_t cores_a_numa_node = 0;  ///< of a node's memory; 0: not known to the ranks
+    std::size_t cores_a_cache = 0;      ///< of the last level; 0: not known to the ranks
   } cluster;
 
   /// Who moves the data of a put out of the sender's memory.
@@ -62,6 +64,7 @@ struct model {
     double node_memory_gbs = 20;  ///< that all cores of a node copy together, beyond the caches
     double combine_gbs = 4;       ///< bytes that one core combines into a result
     double flag_ns = 100;         ///< a cache line from one core to another, one way
+    double line_read_ns = 0;      ///< for which a core that reads another's line keeps both busy
     std::size_t core_cache_bytes = std::numeric_limits<std::size_t>::max();  ///< a core's own cache
     std::size_t cache_bytes = std::size_t{16} << 20;  ///< the last level, all of a node's
     double register_ns = 0;       ///< for memory that an interface is to read: the call

@@ -50,6 +50,19 @@ picoseconds node::use_memory(picoseconds now, std::size_t bytes, double gbs) noe
   return memory_free_;
 }
 
+picoseconds node::read_line(const void* in, picoseconds now, picoseconds begins, picoseconds each) {
+  std::vector<picoseconds>& ends =
+      line_reads_[reinterpret_cast<std::uintptr_t>(in) / wire::cache_line];
+  std::erase_if(ends, [now](picoseconds end) { return end <= now; });
+  // Events are not in the order of the ranks' own times: the first gap that is wide enough.
+  auto next = ends.begin();
+  for (; next != ends.end() && *next - each < begins + each; ++next) {
+    begins = std::max(begins, *next);
+  }
+  ends.insert(next, begins + each);
+  return begins + each;
+}
+
 std::span<std::byte> node::allocate(std::size_t bytes) {
   pages memory(bytes);
   const std::span<std::byte> result(memory.data(), bytes);

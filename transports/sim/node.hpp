@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/wire/board.hpp"
@@ -50,6 +52,10 @@ public:
   /// When memory traffic of `bytes` that begins at `now` can have ended, with all cores' before it.
   picoseconds use_memory(picoseconds now, std::size_t bytes, double gbs) noexcept;
 
+  /// When a rank has read a line that it asks for at `begins`, after those that are served before
+  /// it, one after another, for `each`. Nobody asks before `now` any more.
+  picoseconds read_line(const void* in, picoseconds now, picoseconds begins, picoseconds each);
+
   /// Memory for shared buffers.
   std::span<std::byte> allocate(std::size_t bytes);
   void deallocate(std::span<std::byte> memory) noexcept;
@@ -67,6 +73,8 @@ private:
   std::vector<bool> touched_;  // pages of it
   std::map<const std::byte*, pages> buffers_;
   picoseconds memory_free_ = 0;
+  std::unordered_map<std::uintptr_t, std::vector<picoseconds>>
+      line_reads_;  // their ends, ascending
 };
 
 }  // namespace muster::sim

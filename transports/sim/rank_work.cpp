@@ -54,9 +54,18 @@ void rank::charge_copy(std::size_t bytes, level to, level from) noexcept {
 // beside a flag came with it, if it was the last flag to come.
 void rank::charge_line(const std::byte* from) noexcept {
   if (!node_.is_shared(from)) return;
+  if (node_.is_stage(from)) fetch_line(from);
   constexpr picoseconds at_once = 4;
   const bool alone = node_.is_stage(from) && lines_++ == 0;
   charge(alone ? first_line_ : first_line_ / at_once);
+}
+
+// Others may want the same line at the same time.
+void rank::fetch_line(const void* flag) noexcept {
+  const picoseconds each = in_.costs().line_read;
+  if (each == 0) return;
+  const picoseconds begins = local();
+  charge(node_.read_line(flag, in_.now(), begins, each) - begins);
 }
 
 // What fits where: all that comes round before the same bytes are used again.
@@ -152,8 +161,11 @@ void rank::combine(const arguments& call, std::byte* to, std::span<const std::by
   charge(in_.costs().copy_call);
   // Arithmetic and memory overlap: the slower of the two counts.
   const picoseconds arithmetic = local() + transfer_time(combined, in_.model().memory.combine_gbs);
+  const std::byte* next = nullptr;
   for (const std::byte* each : from) {
-    charge_line(each);
+    // What follows in memory is on its way already.
+    if (each != next) charge_line(each);
+    next = each + bytes;
     charge_side(bytes, level_read(each), side::read);
   }
   charge_side(bytes, level_written(to), side::written);

@@ -51,6 +51,7 @@ simulation::fixed_costs costs_of(const model& of) {
           .send = from_ns(of.network.send_overhead_ns),
           .receive = from_ns(of.network.receive_overhead_ns),
           .flag = from_ns(of.memory.flag_ns),
+          .line_read = from_ns(of.memory.line_read_ns),
           .call = from_ns(of.core.call_ns),
           .copy_call = from_ns(of.core.copy_call_ns),
           .core_switch = from_ns(of.core.switch_ns),
@@ -60,12 +61,19 @@ simulation::fixed_costs costs_of(const model& of) {
 }
 
 /// Ranks share cores round robin where there are more of them.
-std::vector<place> places_of(const std::vector<std::size_t>& node_of, std::size_t cores) {
+std::vector<place> places_of(const std::vector<std::size_t>& node_of,
+                             const model::cluster_parameters& of) {
+  const auto among = [](std::size_t core, std::size_t cores_each) {
+    return cores_each == 0 ? place::unknown : static_cast<std::uint32_t>(core / cores_each);
+  };
   std::vector<place> places(node_of.size());
   std::unordered_map<std::size_t, std::size_t> ranks_on;
   for (std::size_t i = 0; i < node_of.size(); ++i) {
     places[i].node = static_cast<std::uint32_t>(node_of[i]);
-    places[i].core = static_cast<std::uint32_t>(ranks_on[node_of[i]]++ % cores);
+    const std::size_t core = ranks_on[node_of[i]]++ % of.cores_a_node;
+    places[i].numa = among(core, of.cores_a_numa_node);
+    places[i].l3 = among(core, of.cores_a_cache);
+    places[i].core = static_cast<std::uint32_t>(core);
   }
   return places;
 }
@@ -97,7 +105,7 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
   }
   require(options_.faults, node_of.size());
   const frame_pool::binding bound(pool_.get());
-  shape_.emplace(places_of(node_of, model_.cluster.cores_a_node));
+  shape_.emplace(places_of(node_of, model_.cluster));
   records_.emplace(wire::lanes * shape_->size() * sizeof(wire::call_record));
   states_.resize(shape_->size(), wire::liveness::alive);
   gathering_.emplace(shape_->size());

@@ -108,8 +108,8 @@ public:
 
   /// Costs of the model in picoseconds.
   struct fixed_costs {
-    picoseconds latency, send, receive, flag, call, copy_call, core_switch, crowded_switch, wake,
-        system_call;
+    picoseconds latency, send, receive, flag, line_read, call, copy_call, core_switch,
+        crowded_switch, wake, system_call;
   };
   const fixed_costs& costs() const noexcept { return costs_; }
   const sim::model& model() const noexcept { return model_; }
