@@ -24,15 +24,14 @@ constexpr std::string_view style =
     ".title{font-size:17px;font-weight:600}.name{font-size:13px;font-weight:600}"
     ".tick{font-size:10px;fill:#57606a}";
 
-std::string_view colour_of(bench::operation what) {
+std::string_view colour_of(collective what) {
   constexpr std::string_view colours[] = {"#57606a", "#d9480f", "#1971c2",
                                           "#2f9e44", "#9c36b5", "#e8a200"};
   return colours[static_cast<std::size_t>(what)];
 }
 
 std::string name_at(const bench::point& at) {
-  return fmt::format("{} {}", bench::name_of(at.what),
-                     at.bytes == 0 ? "" : bench::readable_bytes(at.bytes));
+  return fmt::format("{} {}", name(at.what), at.bytes == 0 ? "" : bench::readable_bytes(at.bytes));
 }
 
 /// One number of ranks: every point a dot, on the diagonal where prediction and measurement agree.
@@ -93,9 +92,9 @@ std::set<std::size_t> ranks_in(std::span<const comparison> all) {
 
 void draw_legend(bench::svg_canvas& canvas, double y) {
   double x = margin;
-  for (const bench::operation what : bench::all_operations) {
+  for (const collective what : bench::usual_collectives) {
     canvas.circle({x, y - 4}, 5, fmt::format(R"(fill="{}")", colour_of(what)), "");
-    canvas.text({x + 9, y}, bench::name_of(what), "");
+    canvas.text({x + 9, y}, name(what), "");
     x += 96;
   }
 }
@@ -114,7 +113,7 @@ std::string table(std::span<const comparison> all) {
                                  "size", "measured", "predicted", "ratio");
   for (const comparison& one : all) {
     fmt::format_to(std::back_inserter(text), "{:<10} {:>5} {:>9} {:>10} {:>10} {:>6.2f}{}\n",
-                   bench::name_of(one.at.what), one.at.ranks,
+                   name(one.at.what), one.at.ranks,
                    one.at.bytes == 0 ? "-" : bench::readable_bytes(one.at.bytes),
                    bench::readable_time(one.measured_us), bench::readable_time(one.predicted_us),
                    one.ratio(), one.factor() > 2 ? "  <" : "");
@@ -127,7 +126,7 @@ std::string table(std::span<const comparison> all) {
 std::string to_json(std::span<const comparison> all, const std::string& model) {
   auto points = nlohmann::ordered_json::array();
   for (const comparison& one : all) {
-    points.push_back({{"collective", bench::name_of(one.at.what)},
+    points.push_back({{"collective", name(one.at.what)},
                       {"ranks", one.at.ranks},
                       {"bytes", one.at.bytes},
                       {"measured_us", one.measured_us},

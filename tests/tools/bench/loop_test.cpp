@@ -36,7 +36,7 @@ public:
   std::size_t rank() const { return rank_; }
   std::size_t size() const { return shared_.sent.size(); }
   std::string version() const { return "plain"; }
-  std::string algorithm(operation, std::size_t) const { return "plain"; }
+  std::string algorithm(collective, std::size_t) const { return "plain"; }
   outcome run(direct<outcome> loop) { return std::move(loop).result(); }
 
   finished barrier() {
@@ -117,7 +117,7 @@ bool all_right(std::size_t ranks, const order& job, fault wrong) {
   });
 }
 
-order job_for(operation what, std::size_t bytes) {
+order job_for(collective what, std::size_t bytes) {
   order job;
   job.what = what;
   job.bytes = bytes;
@@ -136,9 +136,9 @@ order late(order job, std::string_view pattern) {
 }
 
 TEST_CASE("loop: where ranks come late results are looked at, too") {
-  for (const operation what : all_operations) {
+  for (const collective what : usual_collectives) {
     for (const char* pattern : {"none", "random:mif=30", "late:share=25%,mif=30"}) {
-      CAPTURE(name_of(what));
+      CAPTURE(name(what));
       CAPTURE(pattern);
       CHECK(all_right(3, late(job_for(what, 64), pattern), fault::none));
       if (!has_sizes(what)) continue;
@@ -148,7 +148,7 @@ TEST_CASE("loop: where ranks come late results are looked at, too") {
 }
 
 TEST_CASE("loop: a late rank's time begins when it arrives, the others' time before") {
-  const order job = late(job_for(operation::allreduce, 8), "late:share=50%,mif=400000");
+  const order job = late(job_for(collective::allreduce, 8), "late:share=50%,mif=400000");
   constexpr double delay_us = 40'000;
   double all_us = 0;
   for (const outcome& one : outcomes(2, job, fault::none)) {
@@ -165,7 +165,7 @@ TEST_CASE("loop: an order with a wrong pattern of arrivals is refused") {
   meeting shared(1);
   plain_library library(shared, 0, fault::none);
   buffer_ring ring;
-  const order job = late(job_for(operation::bcast, 8), "late");
+  const order job = late(job_for(collective::bcast, 8), "late");
   CHECK_THROWS_AS(obey(library, ring, job), std::invalid_argument);
 }
 
@@ -196,10 +196,10 @@ TEST_CASE("latecomer: a delay is spent in full") {
 }
 
 TEST_CASE("loop: right results are found right") {
-  for (const operation what : all_operations) {
+  for (const collective what : usual_collectives) {
     for (const std::size_t ranks : {1, 2, 3, 5}) {
       for (const std::size_t bytes : {std::size_t{8}, std::size_t{64}, std::size_t{5000 * 8}}) {
-        CAPTURE(name_of(what));
+        CAPTURE(name(what));
         CAPTURE(ranks);
         CAPTURE(bytes);
         CHECK(all_right(ranks, job_for(what, bytes), fault::none));
@@ -209,10 +209,10 @@ TEST_CASE("loop: right results are found right") {
 }
 
 TEST_CASE("loop: one wrong element anywhere is noticed") {
-  for (const operation what : all_operations) {
+  for (const collective what : usual_collectives) {
     if (!has_sizes(what)) continue;
     for (const fault wrong : {fault::wrong_element, fault::wrong_block, fault::spoiled_send}) {
-      CAPTURE(name_of(what));
+      CAPTURE(name(what));
       CAPTURE(static_cast<int>(wrong));
       CHECK_FALSE(all_right(3, job_for(what, 64), wrong));
     }
@@ -221,9 +221,9 @@ TEST_CASE("loop: one wrong element anywhere is noticed") {
 
 TEST_CASE("loop: a call that did nothing is noticed") {
   // The root of a bcast has its data already.
-  for (const operation what : all_operations) {
-    if (!has_sizes(what) || what == operation::bcast) continue;
-    CAPTURE(name_of(what));
+  for (const collective what : usual_collectives) {
+    if (!has_sizes(what) || what == collective::bcast) continue;
+    CAPTURE(name(what));
     CHECK_FALSE(all_right(3, job_for(what, 64), fault::lost_call));
   }
 }
@@ -243,7 +243,7 @@ TEST_CASE("pattern: depends on everything and is small enough to sum exactly") {
 
 TEST_CASE("buffers: slots are apart, aligned, rotate, and change from turn to turn") {
   buffer_ring ring;
-  ring.arrange(shape_of(operation::allreduce, 100, 1, 4), 4);
+  ring.arrange(shape_of(collective::allreduce, 100, 1, 4), 4);
   const std::size_t count = ring.slots().size();
   CHECK(count >= 2);
   for (const slot& one : ring.slots()) {
@@ -274,11 +274,11 @@ TEST_CASE("buffers: bounded memory, beyond the caches where messages are large")
 }
 
 TEST_CASE("buffers: what each rank holds") {
-  CHECK(shape_of(operation::barrier, 0, 0, 4).send_words == 0);
-  CHECK(shape_of(operation::bcast, 8, 0, 4).stamps);
-  CHECK_FALSE(shape_of(operation::bcast, 8, 1, 4).stamps);
-  CHECK(shape_of(operation::allgather, 8, 1, 4).recv_words == 32);
-  CHECK(shape_of(operation::alltoall, 8, 1, 4).send_words == 32);
+  CHECK(shape_of(collective::barrier, 0, 0, 4).send_words == 0);
+  CHECK(shape_of(collective::bcast, 8, 0, 4).stamps);
+  CHECK_FALSE(shape_of(collective::bcast, 8, 1, 4).stamps);
+  CHECK(shape_of(collective::allgather, 8, 1, 4).recv_words == 32);
+  CHECK(shape_of(collective::alltoall, 8, 1, 4).send_words == 32);
 }
 
 }  // namespace
