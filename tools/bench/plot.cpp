@@ -64,6 +64,11 @@ std::string ratio_label(double ratio) {
   return ratio >= 9.95 ? fmt::format("{:.0f}", ratio) : fmt::format("{:#.2g}", ratio);
 }
 
+/// Two digits, or all before the point: there is no room for more on a bar.
+std::string bar_label(double us) {
+  return fmt::format("{:.{}f}", us, us < 1 ? 2 : us < 10 ? 1 : 0);
+}
+
 std::string tooltip_of(const measurement& one) {
   return fmt::format("{}, {} {}, {} ranks: {} (10–90 %: {} – {}){}", title_of(one.of),
                      name(one.at.what), readable_bytes(one.at.bytes), one.at.ranks,
@@ -385,7 +390,7 @@ private:
         through.push_back({x.at(static_cast<double>(bytes)), y.at(*limit)});
       }
     }
-    canvas_.path(through, limit_stroke);
+    if (!through.empty()) canvas_.path(through, limit_stroke);
   }
 
   std::optional<double> limit_at(const point& at) const {
@@ -475,7 +480,7 @@ private:
             fmt::format(R"(fill="{}" fill-opacity="0.85" rx="1.5")", colour_of(one.of)));
         canvas_.line({at, y.at(one.p10_us)}, {at, y.at(one.p90_us)},
                      R"(stroke="#1f2328" stroke-width="1.2")");
-        canvas_.text({at, y.at(one.p90_us) - 4}, fmt::format("{:.2g}", one.median_us),
+        canvas_.text({at, y.at(one.p90_us) - 4}, bar_label(one.median_us),
                      R"(class="small" text-anchor="middle")");
         canvas_.close_group();
       }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/bench/direct.hpp"
+#include "tools/bench/uniform_blocks.hpp"
 
 namespace muster::bench {
 namespace {
@@ -24,14 +25,14 @@ struct meeting {
 
 enum class fault { none, wrong_element, wrong_block, lost_call, spoiled_send };
 
-/// Collectives between threads, as simple as can be; with a fault, on rank 0.
+/// Collectives between threads, as simple as can be; with a fault, on one rank.
 class plain_library {
 public:
   template <class T>
   using task = direct<T>;
 
   plain_library(meeting& shared, std::size_t rank, fault wrong)
-      : shared_(shared), rank_(rank), wrong_(rank == 0 ? wrong : fault::none) {}
+      : shared_(shared), rank_(rank), wrong_(wrong) {}
 
   std::size_t rank() const { return rank_; }
   std::size_t size() const { return shared_.sent.size(); }
@@ -39,56 +40,67 @@ public:
   std::string algorithm(collective, std::size_t) const { return "plain"; }
   outcome run(direct<outcome> loop) { return std::move(loop).result(); }
 
-  finished barrier() {
-    shared_.all_here.arrive_and_wait();
-    return {};
-  }
-  finished bcast(std::span<double> data) {
-    return exchange(data, data, [&](std::size_t at) { return shared_.sent[root_rank][at]; });
-  }
-  finished reduce(std::span<const double> send, std::span<double> recv) {
-    return exchange(send, rank_ == root_rank ? recv : std::span<double>(),
-                    [&](std::size_t at) { return sum(at); });
-  }
-  finished allreduce(std::span<const double> send, std::span<double> recv) {
-    return exchange(send, recv, [&](std::size_t at) { return sum(at); });
-  }
-  finished allgather(std::span<const double> send, std::span<double> recv) {
-    const std::size_t block = send.size();
-    return exchange(send, recv,
-                    [&](std::size_t at) { return shared_.sent[at / block][at % block]; });
-  }
-  finished alltoall(std::span<const double> send, std::span<double> recv) {
-    const std::size_t block = send.size() / size();
-    return exchange(send, recv, [&](std::size_t at) {
-      return shared_.sent[at / block][rank_ * block + at % block];
-    });
+  template <collective What>
+  finished call(call_tag<What>, const slot& on) {
+    if constexpr (What == collective::barrier) {
+      shared_.all_here.arrive_and_wait();
+      return {};
+    } else if constexpr (What == collective::bcast) {
+      return exchange(on.send, on.send, [&](std::size_t at) { return of(root_rank, at); });
+    } else if constexpr (What == collective::scan) {
+      return exchange(on.send, on.recv, [&](std::size_t at) { return sum(rank_ + 1, at); });
+    } else if constexpr (What == collective::exscan) {
+      faulty_rank_ = 1;  // rank 0 gets nothing that could be wrong
+      const auto result = rank_ == 0 ? std::span<double>() : on.recv;
+      return exchange(on.send, result, [&](std::size_t at) { return sum(rank_, at); });
+    } else {
+      return call_blocks(call_of(What, 1), on);
+    }
   }
 
 private:
-  double sum(std::size_t at) const {
+  /// Vectors and blocks alike: which ranks give and receive them says the call.
+  finished call_blocks(const arguments& call, const slot& on) {
+    const std::size_t block = call.receives_blocks() ? on.recv.size() / size() : on.recv.size();
+    const auto result = call.receives(rank_) ? on.recv : std::span<double>();
+    return exchange(on.send, result, [&](std::size_t at) {
+      const std::size_t place = (call.sends_blocks() ? rank_ * block : 0) + at % block;
+      if (has_op(call.what)) return sum(size(), place);
+      return of(call.is_scatter() ? root_rank : at / block, place);
+    });
+  }
+
+  double of(std::size_t rank, std::size_t at) const { return shared_.sent[rank][at]; }
+  double sum(std::size_t ranks, std::size_t at) const {
     double total = 0;
-    for (const auto& one : shared_.sent) total += one[at];
+    for (std::size_t rank = 0; rank < ranks; ++rank) total += of(rank, at);
     return total;
   }
 
   template <class Value>
   finished exchange(std::span<const double> send, std::span<double> recv, Value value) {
     shared_.sent[rank_] = send;
-    barrier();
+    shared_.all_here.arrive_and_wait();
     std::vector<double> result(recv.size());
     for (std::size_t at = 0; at < recv.size(); ++at) result[at] = value(at);
-    barrier();
+    shared_.all_here.arrive_and_wait();
+    if (rank_ != faulty_rank_) return deliver(result, recv);
     if (wrong_ == fault::lost_call) return {};
-    for (std::size_t at = 0; at < recv.size(); ++at) recv[at] = result[at];
+    deliver(result, recv);
     if (wrong_ == fault::wrong_element && !recv.empty()) recv.back() += 1;
     if (wrong_ == fault::wrong_block && recv.size() > 1) std::swap(recv.front(), recv.back());
     if (wrong_ == fault::spoiled_send) const_cast<double&>(send.back()) += 1;
     return {};
   }
 
+  static finished deliver(const std::vector<double>& result, std::span<double> recv) {
+    std::copy(result.begin(), result.end(), recv.begin());
+    return {};
+  }
+
   meeting& shared_;
   std::size_t rank_;
+  std::size_t faulty_rank_ = 0;
   fault wrong_;
 };
 
@@ -136,7 +148,7 @@ order late(order job, std::string_view pattern) {
 }
 
 TEST_CASE("loop: where ranks come late results are looked at, too") {
-  for (const collective what : usual_collectives) {
+  for (const collective what : all_collectives) {
     for (const char* pattern : {"none", "random:mif=30", "late:share=25%,mif=30"}) {
       CAPTURE(name(what));
       CAPTURE(pattern);
@@ -196,7 +208,7 @@ TEST_CASE("latecomer: a delay is spent in full") {
 }
 
 TEST_CASE("loop: right results are found right") {
-  for (const collective what : usual_collectives) {
+  for (const collective what : all_collectives) {
     for (const std::size_t ranks : {1, 2, 3, 5}) {
       for (const std::size_t bytes : {std::size_t{8}, std::size_t{64}, std::size_t{5000 * 8}}) {
         CAPTURE(name(what));
@@ -209,7 +221,7 @@ TEST_CASE("loop: right results are found right") {
 }
 
 TEST_CASE("loop: one wrong element anywhere is noticed") {
-  for (const collective what : usual_collectives) {
+  for (const collective what : all_collectives) {
     if (!has_sizes(what)) continue;
     for (const fault wrong : {fault::wrong_element, fault::wrong_block, fault::spoiled_send}) {
       CAPTURE(name(what));
@@ -221,7 +233,7 @@ TEST_CASE("loop: one wrong element anywhere is noticed") {
 
 TEST_CASE("loop: a call that did nothing is noticed") {
   // The root of a bcast has its data already.
-  for (const collective what : usual_collectives) {
+  for (const collective what : all_collectives) {
     if (!has_sizes(what) || what == collective::bcast) continue;
     CAPTURE(name(what));
     CHECK_FALSE(all_right(3, job_for(what, 64), fault::lost_call));
@@ -273,12 +285,30 @@ TEST_CASE("buffers: bounded memory, beyond the caches where messages are large")
   }
 }
 
+TEST_CASE("blocks: counts and displacements follow the size") {
+  uniform_blocks<int> blocks;
+  for (const int words : {5, 5, 2}) {
+    blocks.arrange(words, 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(blocks.counts()[i] == words);
+      CHECK(blocks.displacements()[i] == static_cast<int>(i) * words);
+    }
+  }
+}
+
 TEST_CASE("buffers: what each rank holds") {
   CHECK(shape_of(collective::barrier, 0, 0, 4).send_words == 0);
   CHECK(shape_of(collective::bcast, 8, 0, 4).stamps);
   CHECK_FALSE(shape_of(collective::bcast, 8, 1, 4).stamps);
   CHECK(shape_of(collective::allgather, 8, 1, 4).recv_words == 32);
   CHECK(shape_of(collective::alltoall, 8, 1, 4).send_words == 32);
+  CHECK(shape_of(collective::reduce_scatter_block, 8, 1, 4).send_words == 32);
+  CHECK(shape_of(collective::reduce_scatter_block, 8, 1, 4).recv_words == 8);
+  CHECK(shape_of(collective::scatter, 8, 0, 4).send_words == 32);
+  CHECK(shape_of(collective::scatterv, 8, 1, 4).send_words == 0);
+  CHECK(shape_of(collective::gather, 8, 0, 4).recv_words == 32);
+  CHECK(shape_of(collective::gatherv, 8, 1, 4).recv_words == 0);
+  CHECK(shape_of(collective::exscan, 8, 0, 4).recv_words == 8);
 }
 
 }  // namespace

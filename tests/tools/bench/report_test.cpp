@@ -32,6 +32,7 @@ std::vector<measurement> results(const std::vector<std::size_t>& ranks) {
                                       measured(library::openmpi, at, 2),
                                       measured(library::mpich, at, 3)};
         compare(here);
+        for (measurement& one : here) one.limit_us = 0.5;
         all.insert(all.end(), here.begin(), here.end());
       }
     }
@@ -102,6 +103,7 @@ TEST_CASE("json: an array of objects with the agreed fields") {
     CHECK(object.at("bytes").is_number_unsigned());
     for (const char* figure : {"median_us", "p10_us", "p90_us"}) CHECK(object.at(figure) > 0);
     CHECK(object.at("verified") == true);
+    CHECK(object.at("limit_us") == 0.5);
     CHECK(object.contains("ratio") == (object.at("library") == "muster"));
   }
 }
@@ -131,7 +133,8 @@ TEST_CASE("table: a row a size, the ratio at each") {
   CHECK(table.find("alltoall, 2 ranks") != std::string::npos);
   CHECK(table.find("4 KiB") != std::string::npos);
   CHECK(table.find("1.00 µs") != std::string::npos);
-  CHECK(table.find("2.00   50 ns") != std::string::npos);
+  CHECK(table.find("2.00   50 ns    0.50 µs\n") != std::string::npos);
+  CHECK(table.find("limit\n") != std::string::npos);
   CHECK(table.find('\033') == std::string::npos);
   CHECK(point_table(all, collective::alltoall, 2, {.colours = true}).find("\033[32m") !=
         std::string::npos);
@@ -179,7 +182,23 @@ TEST_CASE("plot: a self-contained SVG with a panel for everything") {
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(svg.find("inf") == std::string::npos);
     CHECK(svg.find("href") == std::string::npos);
+    CHECK(svg.find("the least this machine allows") != std::string::npos);
   }
+}
+
+std::size_t count_of(const std::string& what, const std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) count += 1;
+  return count;
+}
+
+TEST_CASE("plot: the limit is a dashed line in each panel, where it is known") {
+  auto all = results({2, 4, 8, 16});
+  const std::size_t panels = usual_collectives.size() * 4;
+  constexpr std::size_t legend = 1;
+  CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == panels + legend);
+  for (measurement& one : all) one.limit_us.reset();
+  CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == 0);
 }
 
 TEST_CASE("plot: how ranks came late is in the title") {
