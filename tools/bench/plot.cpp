@@ -497,8 +497,8 @@ private:
     const std::vector<collective> rows = collectives_in(all_);
     const double row_height = std::min(40.0, 300.0 / static_cast<double>(rows.size() + 2));
     const double column_width =
-        std::min(100.0, (where.width - 190) / static_cast<double>(ranks_.size() + 1));
-    const double left = where.x + axis_room + 80;
+        std::min(100.0, (where.width - axis_room - 158) / static_cast<double>(ranks_.size() + 1));
+    const double left = where.x + axis_room + 148;  // reduce_scatter_block
     double y = where.y + title_room;
     const auto line = [&](std::string_view name, std::optional<collective> what) {
       canvas_.text({where.x + axis_room, y + row_height / 2 + 5}, name, R"(class="strong")");

@@ -124,7 +124,7 @@ std::string point_table(std::span<const measurement> all, collective what, std::
 }
 
 std::string summary_table(std::span<const measurement> all, const table_style& style) {
-  constexpr std::size_t first = 12;
+  constexpr std::size_t first = 21;  // reduce_scatter_block
   constexpr std::size_t wide = 10;
   const std::vector<std::size_t> ranks = ranks_in(all);
   const auto row = [&](std::string_view name, std::optional<collective> what) {
