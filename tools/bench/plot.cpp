@@ -219,7 +219,9 @@ private:
   }
 
   void draw_cell_title(const box& where, const std::string& name, std::optional<double> mean) {
-    canvas_.text({where.x + axis_room, where.y + 16}, name, R"(class="name")");
+    constexpr std::size_t most_letters = 24;  // above the panel, beside the mean
+    const double indent = name.size() > most_letters ? 0 : axis_room;
+    canvas_.text({where.x + indent, where.y + 16}, name, R"(class="name")");
     if (!mean) return;
     canvas_.text({where.right() - 14, where.y + 16}, fmt::format("{:.2f}×", *mean),
                  fmt::format(R"(class="strong" text-anchor="end" style="fill:{}")",
