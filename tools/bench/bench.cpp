@@ -13,11 +13,15 @@
 
 #include "tools/bench/buffers.hpp"
 #include "tools/bench/command_line.hpp"
+#include "tools/bench/limit.hpp"
 #include "tools/bench/machine.hpp"
+#include "tools/bench/markdown.hpp"
 #include "tools/bench/plot.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/report.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/measure/copy_loop.hpp"
+#include "tools/measure/switches.hpp"
 #include "transports/shm/measure.hpp"
 
 namespace muster::bench {
@@ -25,7 +29,7 @@ namespace {
 
 std::vector<point> points_of(const options& wanted, std::size_t ranks) {
   std::vector<point> points;
-  for (const operation what : wanted.operations) {
+  for (const collective what : wanted.collectives) {
     if (!has_sizes(what)) {
       points.push_back({what, ranks, 0});
       continue;
@@ -53,6 +57,15 @@ void require_arrivals_for(const options& wanted) {
   }
 }
 
+void require_place_for_tables(const options& wanted) {
+  if (wanted.table.empty()) return;
+  try {
+    document_for_tables(wanted.table, wanted.ranks);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("--table: {}: {}", wanted.table.string(), error.what()));
+  }
+}
+
 class bench_run {
 public:
   explicit bench_run(const options& wanted)
@@ -61,6 +74,7 @@ public:
         places_(find_programs()),
         cpus_(wanted.probe ? wanted.probe : shm::probe_cpus()),
         sampler_(wanted.how, cpus_),
+        copies_(cpus_),
         meter_(count_steps(), wanted.quiet) {
     libraries_.insert(libraries_.end(), wanted.peers.begin(), wanted.peers.end());
     style_.colours = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
@@ -104,13 +118,18 @@ private:
   }
 
   void measure_ranks(std::size_t ranks) {
+    const std::size_t sharing = (ranks + usable_cpus() - 1) / usable_cpus();
+    if (!wanted_.late && sharing > 1) {
+      const int core = shm::allowed_cpus().front();
+      switch_ns_ = measure::switch_ns(core, static_cast<int>(sharing) - 1);
+    }
     contest jobs(libraries_, ranks, usable_cpus(), places_, interrupts_,
                  [this](const std::string& text) { meter_.note(text); });
-    std::optional<operation> last;
+    std::optional<collective> last;
     for (const point& at : points_of(wanted_, ranks)) {
       if (at.what != last) {
         if (last) print_table(*last, ranks);
-        meter_.begin(fmt::format("{}, {} ranks", name_of(at.what), ranks));
+        meter_.begin(fmt::format("{}, {} ranks", name(at.what), ranks));
       }
       last = at.what;
       measure_point(jobs, at);
@@ -130,7 +149,7 @@ private:
     interrupts_.check();
     const std::size_t needed = memory_needed(at, libraries_.size());
     if (needed > available_memory() / 2) {
-      meter_.note(fmt::format("skipped {} of {}, {} ranks: it needs {} of memory", name_of(at.what),
+      meter_.note(fmt::format("skipped {} of {}, {} ranks: it needs {} of memory", name(at.what),
                               readable_bytes(at.bytes), at.ranks, readable_bytes(needed)));
       return;
     }
@@ -139,7 +158,22 @@ private:
       meter_.advance();
     };
     auto measured = sampler_.measure(jobs, at, lateness_at(at), ticked);
+    if (!wanted_.late) set_limit(measured, at);
     std::move(measured.begin(), measured.end(), std::back_inserter(found_));
+  }
+
+  /// From what the machine is like now, and was when the point was measured.
+  void set_limit(std::span<measurement> here, const point& at) {
+    allowance given{.cores = usable_cpus(), .switch_ns = switch_ns_};
+    for (const measurement& one : here) given.trip_ns = one.trip_ns.value_or(given.trip_ns);
+    if (has_sizes(at.what)) {
+      const auto found = copies_.measure(at.bytes, at.ranks);
+      given.crossing_ns = found.crossing_ns;
+      given.near_ns = found.near_ns;
+    }
+    const double limit = limit_us(at, given);
+    if (limit <= 0) return;  // nothing was measured that would limit it
+    for (measurement& one : here) one.limit_us = limit;
   }
 
   lateness lateness_at(const point& at) const {
@@ -152,7 +186,7 @@ private:
     return late;
   }
 
-  void print_table(operation what, std::size_t ranks) {
+  void print_table(collective what, std::size_t ranks) {
     meter_.clear();
     fmt::print("{}\n", point_table(found_, what, ranks, style_));
     std::fflush(stdout);
@@ -165,6 +199,10 @@ private:
     if (!wanted_.json.empty()) {
       fmt::print("json: {}\n", write_file(wanted_.json, to_json(found_).dump(1) + "\n"));
     }
+    if (!wanted_.table.empty()) {
+      const std::string document = document_for_tables(wanted_.table, wanted_.ranks);
+      fmt::print("table: {}\n", write_file(wanted_.table, refreshed(document, found_)));
+    }
     if (!wanted_.plot.empty()) {
       fmt::print("plot: {}\n", write_file(wanted_.plot, draw_plot(wanted_.plot, found_, about_)));
     }
@@ -176,6 +214,8 @@ private:
   std::optional<shm::cpu_pair> cpus_;
   interrupt_watch interrupts_;
   sampler sampler_;
+  measure::copy_loop copies_;
+  double switch_ns_ = 0;  ///< among the ranks that share a core
   progress_meter meter_;
   table_style style_;
   surroundings about_;
@@ -216,13 +256,17 @@ constexpr const char* description = "Measure collectives beside Open MPI and MPI
 constexpr const char* details = R"(
 Every library runs the same measuring loop: back-to-back calls on rotating buffers whose contents
 change, the mean over the calls, the slowest rank. Results are checked, element by element, outside
-the timed part. Sums of doubles; root 0. SIZE is the whole message for bcast, reduce and allreduce,
-and one rank's block for allgather and alltoall.
+the timed part. Sums of doubles; root 0. SIZE is the whole message for bcast, reduce, allreduce and
+scans, and one rank's block for the others.
 
 The libraries take turns in short samples. Before and after each, the trip of a cache line between
 two cores is probed: where virtual CPUs are moved about, samples during which it changed are thrown
 away, and libraries are compared only at the same trip. Shown are medians; ratio is the better
 peer's median over Muster's, so above 1 Muster is faster.
+
+The limit is the least time that the machine allows: trips of cache lines where each rank has a core,
+handing cores on where ranks share them, and copying what must be copied; all measured beside the
+libraries.
 
 With --arrivals ranks come late, to every library in the same way. Before each call they meet in the
 library's barrier, and each then computes for its delay. A rank's time is from its own arrival until
@@ -235,7 +279,7 @@ A message time is the trip of a cache line and a copy of SIZE in and out of shar
 at start. Where ranks share cores, one that is not there yet leaves its core to those who are.
 
 Examples:
-  muster bench                                    8 ranks, all collectives, 8 B to 1 MiB
+  muster bench                                    8 ranks, the usual collectives, 8 B to 1 MiB
   muster bench alltoall -n 2,4,8,16 --sizes 8..1Mx4
   muster bench barrier -n 2 --rounds 25 --json barrier.json
   muster bench alltoall allgather --arrivals late:share=25%,mif=128 --seed 7
@@ -247,6 +291,8 @@ int run_bench(const options& wanted) {
   try {
     require_writable(wanted.json, "--json");
     require_writable(wanted.plot, "--plot");
+    require_writable(wanted.table, "--table");
+    require_place_for_tables(wanted);
     require_arrivals_for(wanted);
     return bench_run(wanted).run();
   } catch (const interrupted&) {
@@ -267,11 +313,11 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->add_option_function<std::vector<std::string>>(
           "COLLECTIVES",
           [wanted](const std::vector<std::string>& names) {
-            wanted->operations.clear();
-            for (const auto& name : names) wanted->operations.push_back(parse_operation(name));
+            wanted->collectives.clear();
+            for (const auto& name : names) wanted->collectives.push_back(parse_collective(name));
           },
-          "which to measure: " + operation_names() + " (default: all)")
-      ->check(CLI::Validator(checked(parse_operation), ""))
+          "which to measure: " + collective_names() + " (default: the first eight)")
+      ->check(CLI::Validator(checked(parse_collective), ""))
       ->type_name("");
   bench
       ->add_option_function<std::string>(
@@ -296,6 +342,10 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
   bench
       ->add_option("--plot", wanted->plot,
                    "write the plot there, .svg or .html (default: muster-bench.svg)")
+      ->type_name("FILE");
+  bench
+      ->add_option("--table", wanted->table,
+                   "write the results there as Markdown; into its places for them if it exists")
       ->type_name("FILE");
   bench
       ->add_option(

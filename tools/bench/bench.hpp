@@ -12,7 +12,7 @@
 
 #include "tools/arrivals/arrivals.hpp"
 #include "tools/bench/libraries.hpp"
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 #include "tools/bench/sampler.hpp"
 
 namespace CLI {
@@ -22,11 +22,12 @@ class App;
 namespace muster::bench {
 
 struct options {
-  std::vector<operation> operations{all_operations.begin(), all_operations.end()};
+  std::vector<collective> collectives{usual_collectives.begin(), usual_collectives.end()};
   std::vector<std::size_t> ranks{8};
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 1048576};  ///< bytes
   std::vector<library> peers{library::openmpi, library::mpich};
-  std::filesystem::path json;  ///< empty: none
+  std::filesystem::path json;   ///< empty: none
+  std::filesystem::path table;  ///< empty: none
   std::filesystem::path plot{"muster-bench.svg"};
   sampling how;
   std::optional<arrivals::pattern> late;                 ///< nothing: calls are back to back

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 
 namespace muster::bench {
 
@@ -21,23 +21,18 @@ struct call_shape {
   bool stamps = true;  ///< whether this rank's send buffer is data (not so for bcast's receivers)
 };
 
-/// `words` is the message's size, or one block's for allgather and alltoall.
-constexpr call_shape shape_of(operation what, std::size_t words, std::size_t rank,
-                              std::size_t ranks) {
-  switch (what) {
-    case operation::barrier:
-      return {};
-    case operation::bcast:
-      return {words, 0, rank == std::size_t{root_rank}};
-    case operation::reduce:
-    case operation::allreduce:
-      return {words, words, true};
-    case operation::allgather:
-      return {words, words * ranks, true};
-    case operation::alltoall:
-      return {words * ranks, words * ranks, true};
-  }
-  return {};
+/// `words` is the message's size, or one block's of those that have blocks.
+inline call_shape shape_of(collective what, std::size_t words, std::size_t rank,
+                           std::size_t ranks) {
+  if (!has_sizes(what)) return {};
+  const arguments call = call_of(what, words);
+  const bool data_is_its_own = call.sends(rank);
+  if (what == collective::bcast) return {words, 0, data_is_its_own};
+  // Ranks that give or receive no blocks have no buffer for them; a vector's every rank has.
+  const std::size_t sent = call.sends_blocks() ? ranks : 1;
+  const std::size_t received = call.receives_blocks() ? ranks : 1;
+  return {call.is_scatter() && !data_is_its_own ? 0 : words * sent,
+          call.is_gather() && !call.receives(rank) ? 0 : words * received, true};
 }
 
 /// What one rank spends on its slots unless two of them need more: together the ranks go well

@@ -7,18 +7,18 @@
 
 namespace muster::bench {
 
-std::string operation_names() {
+std::string collective_names() {
   std::string text;
-  for (const operation one : all_operations) {
-    text += (text.empty() ? "" : ", ") + std::string(name_of(one));
+  for (const collective one : all_collectives) {
+    text += (text.empty() ? "" : ", ") + std::string(name(one));
   }
   return text;
 }
 
-operation parse_operation(const std::string& name) {
-  if (const auto what = operation_named(name)) return *what;
+collective parse_collective(const std::string& name) {
+  if (const auto what = collective_named(name)) return *what;
   throw std::invalid_argument(
-      fmt::format("'{}' is not a collective; there are: {}", name, operation_names()));
+      fmt::format("'{}' is not a collective; there are: {}", name, collective_names()));
 }
 
 std::string write_file(const std::filesystem::path& path, const std::string& text) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 
 namespace muster::bench {
 
@@ -24,10 +24,10 @@ auto checked(Parse parse) {
 }
 
 /// All collectives, with a comma and a space between them.
-std::string operation_names();
+std::string collective_names();
 
 /// Throws std::invalid_argument that lists the collectives there are.
-operation parse_operation(const std::string& name);
+collective parse_collective(const std::string& name);
 
 /// Gives the file's whole path. Throws std::runtime_error.
 std::string write_file(const std::filesystem::path& path, const std::string& text);

@@ -138,7 +138,9 @@ job_answer job::run(const order& what, std::chrono::milliseconds patience) {
 void job::take_answer(std::size_t rank, job_answer& all) {
   answer one;
   if (!receive(members_[rank].socket, one)) fail(fmt::format("rank {} died", rank));
-  if (!one.error.view().empty()) fail(fmt::format("rank {}: {}", rank, one.error.view()));
+  if (one.refused) all.refusal = one.error.view();
+  if (!one.refused && !one.error.view().empty())
+    fail(fmt::format("rank {}: {}", rank, one.error.view()));
   members_[rank].answered = true;
   all.slowest_us = std::max(all.slowest_us, one.mean_us);
   all.average_us += one.mean_us / static_cast<double>(members_.size());

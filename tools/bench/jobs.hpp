@@ -25,6 +25,7 @@ struct job_answer {
   double period_us = 0;   ///< from one call to the next, on the rank that takes longest
   bool verified = true;
   std::string algorithm;
+  std::string refusal;  ///< why nothing was done, though the job is well; otherwise empty
 };
 
 class job {

@@ -9,16 +9,18 @@
 // calls.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "tools/bench/buffers.hpp"
 #include "tools/bench/latecomer.hpp"
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 #include "tools/bench/pattern.hpp"
 #include "tools/bench/wire.hpp"
 
@@ -31,44 +33,36 @@ struct outcome {
   bool verified = true;
 };
 
-/// What the loop needs of a library. Each collective returns something to co_await.
-/// `task<T>` is the coroutine type its loop is written in, and `run` drives one to its end.
+/// Which collective to call, as a type.
+template <collective What>
+using call_tag = std::integral_constant<collective, What>;
+
+/// What the loop needs of a library. `call` takes a tag, one for each collective, and a slot, and
+/// returns something to co_await. `task<T>` is the coroutine type its loop is written in, and `run`
+/// drives one to its end.
 template <class L>
-concept measurable =
-    requires(L& library, std::span<double> data, std::span<const double> send, operation what,
-             std::size_t bytes, typename L::template task<outcome> loop) {
-      { library.rank() } -> std::convertible_to<std::size_t>;
-      { library.size() } -> std::convertible_to<std::size_t>;
-      { library.version() } -> std::convertible_to<std::string>;
-      { library.algorithm(what, bytes) } -> std::convertible_to<std::string>;
-      { library.run(std::move(loop)) } -> std::same_as<outcome>;
-      library.barrier();
-      library.bcast(data);
-      library.reduce(send, data);
-      library.allreduce(send, data);
-      library.allgather(send, data);
-      library.alltoall(send, data);
-    };
+concept measurable = requires(L& library, const slot& buffers, collective what, std::size_t bytes,
+                              typename L::template task<outcome> loop) {
+  { library.rank() } -> std::convertible_to<std::size_t>;
+  { library.size() } -> std::convertible_to<std::size_t>;
+  { library.version() } -> std::convertible_to<std::string>;
+  { library.algorithm(what, bytes) } -> std::convertible_to<std::string>;
+  { library.run(std::move(loop)) } -> std::same_as<outcome>;
+  library.call(call_tag<collective::barrier>(), buffers);
+};
 
 /// One call of the collective on one slot's buffers: what the library gives to co_await.
-template <operation What, class L>
+template <collective What, class L>
 [[gnu::always_inline]] inline decltype(auto) begin_call(L& library, const slot& buffers) {
-  if constexpr (What == operation::barrier) {
-    return library.barrier();
-  } else if constexpr (What == operation::bcast) {
-    return library.bcast(buffers.send);
-  } else if constexpr (What == operation::reduce) {
-    return library.reduce(buffers.send, buffers.recv);
-  } else if constexpr (What == operation::allreduce) {
-    return library.allreduce(buffers.send, buffers.recv);
-  } else if constexpr (What == operation::allgather) {
-    return library.allgather(buffers.send, buffers.recv);
-  } else {
-    return library.alltoall(buffers.send, buffers.recv);
-  }
+  return library.call(call_tag<What>(), buffers);
 }
 
-template <operation What, class L>
+template <class L>
+[[gnu::always_inline]] inline decltype(auto) begin_barrier(L& library) {
+  return library.call(call_tag<collective::barrier>(), slot());
+}
+
+template <collective What, class L>
 auto measure(L& library, buffer_ring& ring, order job) -> typename L::template task<outcome> {
   using clock = std::chrono::steady_clock;
 
@@ -76,7 +70,7 @@ auto measure(L& library, buffer_ring& ring, order job) -> typename L::template t
     co_await begin_call<What>(library, ring.next());
   }
 
-  co_await library.barrier();
+  co_await begin_barrier(library);
   const auto start = clock::now();
   for (std::size_t i = 0; i < job.calls; ++i) {
     co_await begin_call<What>(library, ring.next());
@@ -91,7 +85,7 @@ auto measure(L& library, buffer_ring& ring, order job) -> typename L::template t
 
 /// Before each call the ranks meet in a barrier and are then as late as the order says; a rank's
 /// time is from its own arrival until its own call is done, as in Qian 2010 (6.3.2).
-template <operation What, class L>
+template <collective What, class L>
 auto measure_late(L& library, buffer_ring& ring, order job, const latecomer& self) ->
     typename L::template task<outcome> {
   using clock = std::chrono::steady_clock;
@@ -103,7 +97,7 @@ auto measure_late(L& library, buffer_ring& ring, order job, const latecomer& sel
     if (i == job.warmups) start = clock::now();
     const auto delay = self.delay(i);
     const slot buffers = ring.next();
-    co_await library.barrier();
+    co_await begin_barrier(library);
     self.spend(delay);
     const auto arrival = clock::now();
     co_await begin_call<What>(library, buffers);
@@ -121,7 +115,7 @@ auto measure_late(L& library, buffer_ring& ring, order job, const latecomer& sel
 
 /// Looks at every element of the order's checked calls. Ranks come late to them, too, where there
 /// is a `self`.
-template <operation What, class L>
+template <collective What, class L>
 auto check(L& library, buffer_ring& ring, order job, const latecomer* self) ->
     typename L::template task<outcome> {
   outcome found;
@@ -130,7 +124,7 @@ auto check(L& library, buffer_ring& ring, order job, const latecomer* self) ->
     const slot buffers = ring.slots()[i * 7 % ring.slots().size()];
     prepare(call, buffers.send, buffers.recv);
     if (self != nullptr) {
-      co_await library.barrier();
+      co_await begin_barrier(library);
       self->spend(self->delay(i));
     }
     co_await begin_call<What>(library, buffers);
@@ -139,7 +133,7 @@ auto check(L& library, buffer_ring& ring, order job, const latecomer* self) ->
   co_return found;
 }
 
-template <operation What, class L>
+template <collective What, class L>
 outcome measure_and_check(L& library, buffer_ring& ring, const order& job) {
   std::optional<latecomer> self;
   if (job.late.wanted()) self.emplace(job.late, library.rank(), library.size());
@@ -150,26 +144,20 @@ outcome measure_and_check(L& library, buffer_ring& ring, const order& job) {
   return found;
 }
 
+/// The loops of one library, by collective.
+template <measurable L, std::size_t... Each>
+constexpr auto loops_of(std::index_sequence<Each...>) {
+  using loop = outcome (*)(L&, buffer_ring&, const order&);
+  return std::array<loop, sizeof...(Each)>{measure_and_check<static_cast<collective>(Each), L>...};
+}
+
 /// Runs the loop that the order asks for. Throws std::invalid_argument when its lateness is wrong.
 template <measurable L>
 outcome obey(L& library, buffer_ring& ring, const order& job) {
+  static constexpr auto loops = loops_of<L>(std::make_index_sequence<collectives>());
   ring.arrange(shape_of(job.what, job.bytes / word_bytes, library.rank(), library.size()),
                library.size());
-  switch (job.what) {
-    case operation::barrier:
-      return measure_and_check<operation::barrier>(library, ring, job);
-    case operation::bcast:
-      return measure_and_check<operation::bcast>(library, ring, job);
-    case operation::reduce:
-      return measure_and_check<operation::reduce>(library, ring, job);
-    case operation::allreduce:
-      return measure_and_check<operation::allreduce>(library, ring, job);
-    case operation::allgather:
-      return measure_and_check<operation::allgather>(library, ring, job);
-    case operation::alltoall:
-      return measure_and_check<operation::alltoall>(library, ring, job);
-  }
-  return {};
+  return loops.at(static_cast<std::size_t>(job.what))(library, ring, job);
 }
 
 }  // namespace muster::bench

@@ -37,7 +37,7 @@ void summarize(measurement& one, std::span<const sample> samples) {
   one.p90_us = percentile(times_us, 0.9);
   if (trips_ns.empty()) return;
   one.trip_ns = median(trips_ns);
-  const bool pure = one.at.what == operation::barrier && one.at.ranks == 2 && !one.late;
+  const bool pure = one.at.what == collective::barrier && one.at.ranks == 2 && !one.late;
   if (pure) one.trips = median(times_in_trips);
 }
 
@@ -53,7 +53,7 @@ void compare(std::span<measurement> at_one_point) {
   }
 }
 
-std::optional<double> mean_ratio(std::span<const measurement> all, std::optional<operation> what,
+std::optional<double> mean_ratio(std::span<const measurement> all, std::optional<collective> what,
                                  std::optional<std::size_t> ranks) {
   std::vector<double> ratios;
   for (const measurement& one : all) {
@@ -64,8 +64,8 @@ std::optional<double> mean_ratio(std::span<const measurement> all, std::optional
   return geometric_mean(ratios);
 }
 
-std::vector<operation> operations_in(std::span<const measurement> all) {
-  return distinct<operation>(all, [](const measurement& one) { return one.at.what; });
+std::vector<collective> collectives_in(std::span<const measurement> all) {
+  return distinct<collective>(all, [](const measurement& one) { return one.at.what; });
 }
 
 std::vector<std::size_t> ranks_in(std::span<const measurement> all) {
@@ -74,6 +74,23 @@ std::vector<std::size_t> ranks_in(std::span<const measurement> all) {
 
 std::vector<library> libraries_in(std::span<const measurement> all) {
   return distinct<library>(all, [](const measurement& one) { return one.of; });
+}
+
+const measurement* find(std::span<const measurement> all, const point& at, library of) {
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const measurement& one) { return one.at == at && one.of == of; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::size_t> bytes_in(std::span<const measurement> all, collective what,
+                                  std::size_t ranks) {
+  std::vector<std::size_t> sizes;
+  for (const measurement& one : all) {
+    if (one.at.what == what && one.at.ranks == ranks) sizes.push_back(one.at.bytes);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
 }
 
 }  // namespace muster::bench

@@ -9,18 +9,10 @@
 #include <vector>
 
 #include "tools/bench/libraries.hpp"
-#include "tools/bench/operation.hpp"
+#include "tools/bench/point.hpp"
 #include "tools/bench/statistics.hpp"
 
 namespace muster::bench {
-
-/// What is measured on every library.
-struct point {
-  operation what = operation::barrier;
-  std::size_t ranks = 1;
-  std::size_t bytes = 0;  ///< whole message; per block for allgather and alltoall
-  bool operator==(const point&) const = default;
-};
 
 /// How ranks came late.
 struct late_arrivals {
@@ -42,8 +34,9 @@ struct measurement {
   double p10_us = 0;
   double p90_us = 0;
   bool verified = false;
-  std::optional<double> ratio;    ///< ours only: the better peer's median over ours
-  std::optional<double> trip_ns;  ///< the machine's state in which this was measured
+  std::optional<double> ratio;     ///< ours only: the better peer's median over ours
+  std::optional<double> limit_us;  ///< the least that the machine allows; back to back only
+  std::optional<double> trip_ns;   ///< the machine's state in which this was measured
   std::optional<double>
       trips;                ///< barrier of 2 ranks, back to back: time in trips of the same sample
   std::size_t samples = 0;  ///< that the figures are made from
@@ -69,12 +62,18 @@ struct surroundings {
 };
 
 /// Geometric mean of the ratios of one collective or all, at one rank count or all.
-std::optional<double> mean_ratio(std::span<const measurement> all, std::optional<operation> what,
+std::optional<double> mean_ratio(std::span<const measurement> all, std::optional<collective> what,
                                  std::optional<std::size_t> ranks);
 
 /// In the order of first appearance.
-std::vector<operation> operations_in(std::span<const measurement> all);
+std::vector<collective> collectives_in(std::span<const measurement> all);
 std::vector<std::size_t> ranks_in(std::span<const measurement> all);
 std::vector<library> libraries_in(std::span<const measurement> all);
+/// Ascending.
+std::vector<std::size_t> bytes_in(std::span<const measurement> all, collective what,
+                                  std::size_t ranks);
+
+/// Null where it was not measured.
+const measurement* find(std::span<const measurement> all, const point& at, library of);
 
 }  // namespace muster::bench

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 
 namespace muster::bench {
 
@@ -23,50 +23,64 @@ inline constexpr double poison = -1.0;
 
 /// One checked call as one rank sees it.
 struct checked_call {
-  operation what;
+  collective what;
   std::size_t rank;
   std::size_t ranks;
   std::size_t words;   ///< elements of the message, or of one block
   std::size_t number;  ///< which checked call this is, from 0
 };
 
+/// What `from` sends at `position` of its buffer in this call.
+inline double sent_at(const checked_call& call, std::size_t from, std::size_t position) {
+  const bool blocks = call_of(call.what, call.words).sends_blocks();
+  const std::size_t to = blocks ? position / call.words : 0;
+  return pattern(from, to, blocks ? position % call.words : position, call.number);
+}
+
 /// Fills what the rank sends and poisons what it receives. For bcast both are the same memory.
 inline void prepare(const checked_call& call, std::span<double> send, std::span<double> recv) {
   const bool receives_in_place =
-      call.what == operation::bcast && call.rank != std::size_t{root_rank};
+      call.what == collective::bcast && call.rank != std::size_t{root_rank};
   for (std::size_t at = 0; at < send.size(); ++at) {
-    const std::size_t to = call.what == operation::alltoall ? at / call.words : 0;
-    const std::size_t position = call.what == operation::alltoall ? at % call.words : at;
-    send[at] = receives_in_place ? poison : pattern(call.rank, to, position, call.number);
+    send[at] = receives_in_place ? poison : sent_at(call, call.rank, at);
   }
   for (double& element : recv) element = poison;
 }
 
-inline double expected_sum(const checked_call& call, std::size_t position) {
+/// What the first `ranks` ranks send at `position` of their buffers, added up.
+inline double expected_sum(const checked_call& call, std::size_t ranks, std::size_t position) {
   double sum = 0;
-  for (std::size_t from = 0; from < call.ranks; ++from) {
-    sum += pattern(from, 0, position, call.number);
-  }
+  for (std::size_t from = 0; from < ranks; ++from) sum += sent_at(call, from, position);
   return sum;
+}
+
+/// What the rank receives at `position`.
+inline double expected_at(const checked_call& call, std::size_t position) {
+  const arguments asked = call_of(call.what, call.words);
+  const std::size_t in_own_block =
+      asked.sends_blocks() ? call.rank * call.words + position % call.words : position % call.words;
+  if (call.what == collective::scan) return expected_sum(call, call.rank + 1, position);
+  if (call.what == collective::exscan) return expected_sum(call, call.rank, position);
+  if (has_op(call.what)) return expected_sum(call, call.ranks, in_own_block);
+  return sent_at(call, asked.is_scatter() ? root_rank : position / call.words, in_own_block);
+}
+
+/// Whether the rank gets a result at all.
+inline bool receives(const checked_call& call) {
+  if (call.what == collective::exscan) return call.rank > 0;
+  return call_of(call.what, call.words).receives(call.rank);
 }
 
 /// Every element of the result, and that the library left the send buffer alone.
 inline bool is_right(const checked_call& call, std::span<const double> send,
                      std::span<const double> recv) {
-  const bool all_to_all = call.what == operation::alltoall;
-  const std::size_t sender = call.what == operation::bcast ? root_rank : call.rank;
+  const std::size_t sender = call.what == collective::bcast ? root_rank : call.rank;
   for (std::size_t at = 0; at < send.size(); ++at) {
-    const double sent = all_to_all ? pattern(sender, at / call.words, at % call.words, call.number)
-                                   : pattern(sender, 0, at, call.number);
-    if (send[at] != sent) return false;
+    if (send[at] != sent_at(call, sender, at)) return false;
   }
-  if (call.what == operation::reduce && call.rank != std::size_t{root_rank}) return true;
-  const bool sums = call.what == operation::reduce || call.what == operation::allreduce;
+  if (!receives(call)) return true;
   for (std::size_t at = 0; at < recv.size(); ++at) {
-    const double wanted =
-        sums ? expected_sum(call, at)
-             : pattern(at / call.words, all_to_all ? call.rank : 0, at % call.words, call.number);
-    if (recv[at] != wanted) return false;
+    if (recv[at] != expected_at(call, at)) return false;
   }
   return true;
 }

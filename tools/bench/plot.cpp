@@ -27,6 +27,8 @@ constexpr double panel_gap = 12;
 
 constexpr std::string_view better = "#2da44e";
 constexpr std::string_view worse = "#cf222e";
+constexpr std::string_view limit_stroke =
+    R"(stroke="#1f2328" stroke-width="1.4" stroke-dasharray="4 3")";
 
 /// Told apart by people who don't see all colours alike, too.
 std::string_view colour_of(library which) {
@@ -62,9 +64,14 @@ std::string ratio_label(double ratio) {
   return ratio >= 9.95 ? fmt::format("{:.0f}", ratio) : fmt::format("{:#.2g}", ratio);
 }
 
+/// Two digits, or all before the point: there is no room for more on a bar.
+std::string bar_label(double us) {
+  return fmt::format("{:.{}f}", us, us < 1 ? 2 : us < 10 ? 1 : 0);
+}
+
 std::string tooltip_of(const measurement& one) {
   return fmt::format("{}, {} {}, {} ranks: {} (10–90 %: {} – {}){}", title_of(one.of),
-                     name_of(one.at.what), readable_bytes(one.at.bytes), one.at.ranks,
+                     name(one.at.what), readable_bytes(one.at.bytes), one.at.ranks,
                      readable_time(one.median_us), readable_time(one.p10_us),
                      readable_time(one.p90_us), one.verified ? "" : " WRONG RESULTS");
 }
@@ -77,10 +84,10 @@ public:
     }
     libraries_ = libraries_in(all_);
     ranks_ = ranks_in(all_);
-    for (const operation what : operations_in(all_)) {
+    for (const collective what : collectives_in(all_)) {
       if (has_sizes(what)) sized_.push_back(what);
     }
-    with_barrier_ = sized_.size() < operations_in(all_).size();
+    with_barrier_ = sized_.size() < collectives_in(all_).size();
     for (const measurement& one : all_) {
       if (one.at.bytes > 0) scales_.bytes.include(static_cast<double>(one.at.bytes));
       if (one.ratio) scales_.ratio.include(*one.ratio);
@@ -117,7 +124,7 @@ private:
 
   double draw_by_ranks() {
     std::size_t row = 0;
-    for (const operation what : sized_) {
+    for (const collective what : sized_) {
       for (std::size_t column = 0; column < ranks_.size(); ++column) {
         draw_sized(cell(row, column), what, ranks_[column]);
       }
@@ -138,7 +145,7 @@ private:
       index += 1;
       return where;
     };
-    for (const operation what : sized_) draw_sized(next(), what, ranks_.at(0));
+    for (const collective what : sized_) draw_sized(next(), what, ranks_.at(0));
     if (with_barrier_) draw_barriers(next());
     return cell((index + columns - 1) / columns, 0).y;
   }
@@ -175,6 +182,10 @@ private:
       constexpr double letter_width = 7.5;
       x += 60 + letter_width * static_cast<double>(title_of(which).size());
     }
+    if (has_limits()) {
+      canvas_.line({x, 90}, {x + 26, 90}, limit_stroke);
+      canvas_.text({x + 33, 94}, "the least this machine allows", R"(class="strong")");
+    }
     if (!about_.arrivals.empty()) {
       canvas_.text({width - margin, 94}, "arrivals " + about_.arrivals,
                    R"(class="strong" text-anchor="end")");
@@ -202,8 +213,15 @@ private:
                  "");
   }
 
+  bool has_limits() const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [](const measurement& one) { return one.limit_us.has_value(); });
+  }
+
   void draw_cell_title(const box& where, const std::string& name, std::optional<double> mean) {
-    canvas_.text({where.x + axis_room, where.y + 16}, name, R"(class="name")");
+    constexpr std::size_t most_letters = 24;  // above the panel, beside the mean
+    const double indent = name.size() > most_letters ? 0 : axis_room;
+    canvas_.text({where.x + indent, where.y + 16}, name, R"(class="name")");
     if (!mean) return;
     canvas_.text({where.right() - 14, where.y + 16}, fmt::format("{:.2f}×", *mean),
                  fmt::format(R"(class="strong" text-anchor="end" style="fill:{}")",
@@ -219,12 +237,13 @@ private:
   }
 
   /// The vertical axis of a collective's times, alike at every rank count.
-  log_axis time_axis(operation what, const box& panel) const {
+  log_axis time_axis(collective what, const box& panel) const {
     span_of_values times;
     for (const measurement& one : all_) {
       if (one.at.what != what) continue;
       times.include(one.p10_us);
       times.include(one.p90_us);
+      if (one.limit_us) times.include(*one.limit_us);
     }
     const double below = has_sizes(what) ? 0.75 : 0.3;
     const double above = has_sizes(what) ? 1.35 : 2;
@@ -307,7 +326,7 @@ private:
     canvas_.close_group();
   }
 
-  std::vector<measurement> select(library which, operation what, std::size_t ranks) const {
+  std::vector<measurement> select(library which, collective what, std::size_t ranks) const {
     std::vector<measurement> chosen;
     for (const measurement& one : all_) {
       if (one.of == which && one.at.what == what && one.at.ranks == ranks) chosen.push_back(one);
@@ -321,8 +340,8 @@ private:
     return log_axis(scales_.bytes.least, scales_.bytes.most, panel.x + room, panel.right() - room);
   }
 
-  void draw_sized(const box& where, operation what, std::size_t ranks) {
-    draw_cell_title(where, fmt::format("{}, {} ranks", name_of(what), ranks),
+  void draw_sized(const box& where, collective what, std::size_t ranks) {
+    draw_cell_title(where, fmt::format("{}, {} ranks", name(what), ranks),
                     mean_ratio(all_, what, ranks));
     const box times = time_panel(where);
     const box ratios = ratio_panel(where);
@@ -330,14 +349,15 @@ private:
     const log_axis y = time_axis(what, times);
     draw_time_grid(times, y);
     canvas_.rectangle(times, frame_line);
+    draw_limits(what, ranks, x, y);
     // Ours last, on top.
     for (auto which = libraries_.rbegin(); which != libraries_.rend(); ++which) {
       draw_line(select(*which, what, ranks), *which, x, y);
     }
     draw_ratios(ratios, x, select(library::muster, what, ranks));
     draw_size_labels(ratios, x, what);
-    const bool blocks = what == operation::allgather || what == operation::alltoall;
-    draw_axis_names(where, blocks ? "size of one rank's block" : "size of the message");
+    draw_axis_names(where,
+                    counts_blocks(what) ? "size of one rank's block" : "size of the message");
   }
 
   static double pixel_of(const log_axis& x, const measurement& one) {
@@ -364,6 +384,25 @@ private:
     }
   }
 
+  /// What each point's measurements were told is the least; the same for all libraries.
+  void draw_limits(collective what, std::size_t ranks, const log_axis& x, const log_axis& y) {
+    std::vector<spot> through;
+    for (const std::size_t bytes : bytes_in(all_, what, ranks)) {
+      if (const auto limit = limit_at({what, ranks, bytes})) {
+        through.push_back({x.at(static_cast<double>(bytes)), y.at(*limit)});
+      }
+    }
+    if (!through.empty()) canvas_.path(through, limit_stroke);
+  }
+
+  std::optional<double> limit_at(const point& at) const {
+    for (const library which : libraries_) {
+      const measurement* const one = find(all_, at, which);
+      if (one != nullptr && one->limit_us) return one->limit_us;
+    }
+    return std::nullopt;
+  }
+
   void draw_ratios(const box& panel, const log_axis& x, const std::vector<measurement>& ours) {
     const log_axis y = ratio_axis(panel);
     draw_ratio_grid(panel, y);
@@ -384,7 +423,7 @@ private:
     draw_ratio_frame(panel, y);
   }
 
-  void draw_size_labels(const box& panel, const log_axis& x, operation what) {
+  void draw_size_labels(const box& panel, const log_axis& x, collective what) {
     std::set<std::size_t> sizes;
     for (const measurement& one : all_) {
       if (one.at.what == what) sizes.insert(one.at.bytes);
@@ -406,10 +445,10 @@ private:
   void draw_barriers(const box& where) {
     draw_cell_title(where,
                     ranks_.size() > 1 ? "barrier" : fmt::format("barrier, {} ranks", ranks_[0]),
-                    mean_ratio(all_, operation::barrier, std::nullopt));
+                    mean_ratio(all_, collective::barrier, std::nullopt));
     const box times = time_panel(where);
     const box ratios = ratio_panel(where);
-    const log_axis y = time_axis(operation::barrier, times);
+    const log_axis y = time_axis(collective::barrier, times);
     draw_time_grid(times, y);
     const log_axis ratio_y = ratio_axis(ratios);
     draw_ratio_grid(ratios, ratio_y);
@@ -419,7 +458,7 @@ private:
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const double middle = times.x + (static_cast<double>(i) + 0.5) * group;
       draw_barrier_group(times, y, middle, bar, ranks_[i]);
-      for (const measurement& one : select(library::muster, operation::barrier, ranks_[i])) {
+      for (const measurement& one : select(library::muster, collective::barrier, ranks_[i])) {
         if (one.ratio) draw_ratio_bar(ratio_y, middle, bar, *one.ratio, true);
       }
       canvas_.text({middle, ratios.bottom() + 16}, fmt::format("{} ranks", ranks_[i]),
@@ -435,7 +474,7 @@ private:
     const double count = static_cast<double>(libraries_.size());
     for (std::size_t i = 0; i < libraries_.size(); ++i) {
       const double at = middle + (static_cast<double>(i) - (count - 1) / 2) * bar;
-      for (const measurement& one : select(libraries_[i], operation::barrier, ranks)) {
+      for (const measurement& one : select(libraries_[i], collective::barrier, ranks)) {
         const double top = y.at(one.median_us);
         canvas_.open_group(tooltip_of(one));
         canvas_.rectangle(
@@ -443,23 +482,27 @@ private:
             fmt::format(R"(fill="{}" fill-opacity="0.85" rx="1.5")", colour_of(one.of)));
         canvas_.line({at, y.at(one.p10_us)}, {at, y.at(one.p90_us)},
                      R"(stroke="#1f2328" stroke-width="1.2")");
-        canvas_.text({at, y.at(one.p90_us) - 4}, fmt::format("{:.2g}", one.median_us),
+        canvas_.text({at, y.at(one.p90_us) - 4}, bar_label(one.median_us),
                      R"(class="small" text-anchor="middle")");
         canvas_.close_group();
       }
+    }
+    if (const auto limit = limit_at({collective::barrier, ranks, 0})) {
+      const double half = bar * count / 2;
+      canvas_.line({middle - half, y.at(*limit)}, {middle + half, y.at(*limit)}, limit_stroke);
     }
   }
 
   /// A table of geometric means, shaded by how far they are from 1.
   void draw_summary(const box& where) {
     draw_cell_title(where, "Geometric means of the ratio", std::nullopt);
-    const std::vector<operation> rows = operations_in(all_);
+    const std::vector<collective> rows = collectives_in(all_);
     const double row_height = std::min(40.0, 300.0 / static_cast<double>(rows.size() + 2));
     const double column_width =
-        std::min(100.0, (where.width - 190) / static_cast<double>(ranks_.size() + 1));
-    const double left = where.x + axis_room + 80;
+        std::min(100.0, (where.width - axis_room - 158) / static_cast<double>(ranks_.size() + 1));
+    const double left = where.x + axis_room + 148;  // reduce_scatter_block
     double y = where.y + title_room;
-    const auto line = [&](std::string_view name, std::optional<operation> what) {
+    const auto line = [&](std::string_view name, std::optional<collective> what) {
       canvas_.text({where.x + axis_room, y + row_height / 2 + 5}, name, R"(class="strong")");
       for (std::size_t i = 0; i <= ranks_.size(); ++i) {
         const auto count = i < ranks_.size() ? std::optional(ranks_[i]) : std::nullopt;
@@ -476,7 +519,7 @@ private:
           R"(class="strong" text-anchor="middle")");
     }
     y += row_height;
-    for (const operation what : rows) line(name_of(what), what);
+    for (const collective what : rows) line(name(what), what);
     line("all", std::nullopt);
   }
 
@@ -494,7 +537,7 @@ private:
   const surroundings& about_;
   std::vector<library> libraries_;
   std::vector<std::size_t> ranks_;
-  std::vector<operation> sized_;
+  std::vector<collective> sized_;
   bool with_barrier_ = false;
   scales scales_;
   svg_canvas canvas_;

@@ -20,28 +20,10 @@ std::string ratio_cell(std::optional<double> ratio, std::size_t width, const tab
   return colour + text + "\033[0m";
 }
 
-const measurement* find(std::span<const measurement> all, const point& at, library of) {
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const measurement& one) { return one.at == at && one.of == of; });
-  return found == all.end() ? nullptr : &*found;
-}
-
-std::vector<std::size_t> bytes_in(std::span<const measurement> all, operation what,
-                                  std::size_t ranks) {
-  std::vector<std::size_t> sizes;
-  for (const measurement& one : all) {
-    if (one.at.what == what && one.at.ranks == ranks) sizes.push_back(one.at.bytes);
-  }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
-}
-
-std::string heading(operation what, std::size_t ranks, const late_arrivals* late) {
-  const std::string_view meaning =
-      what == operation::allgather || what == operation::alltoall ? ", bytes a block" : "";
+std::string heading(collective what, std::size_t ranks, const late_arrivals* late) {
+  const std::string_view meaning = counts_blocks(what) ? ", bytes a block" : "";
   const std::string arrivals = late != nullptr ? ", arrivals " + describe(*late) : "";
-  return fmt::format("{}, {} ranks{}{}", name_of(what), ranks, meaning, arrivals);
+  return fmt::format("{}, {} ranks{}{}", name(what), ranks, meaning, arrivals);
 }
 
 /// How ranks came late to what is in the table; the same for all of a run.
@@ -69,12 +51,9 @@ std::string remarks(std::span<const measurement* const> row) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const measurement& one) {
-  nlohmann::ordered_json object{{"collective", name_of(one.at.what)},
-                                {"algorithm", one.algorithm},
-                                {"library", name_of(one.of)},
-                                {"ranks", one.at.ranks},
-                                {"nodes", one.nodes},
-                                {"bytes", one.at.bytes}};
+  nlohmann::ordered_json object{
+      {"collective", name(one.at.what)}, {"algorithm", one.algorithm}, {"library", name_of(one.of)},
+      {"ranks", one.at.ranks},           {"nodes", one.nodes},         {"bytes", one.at.bytes}};
   const auto figure = [&](const char* name, double us) {
     if (one.has_figures()) {
       object[name] = us;
@@ -92,6 +71,7 @@ nlohmann::ordered_json to_json(const measurement& one) {
     object["message_time_ns"] = one.late->message_time_ns;
   }
   if (one.ratio) object["ratio"] = *one.ratio;
+  if (one.limit_us) object["limit_us"] = *one.limit_us;
   if (one.trip_ns) object["trip_ns"] = *one.trip_ns;
   if (one.trips) object["trips"] = *one.trips;
   object["samples"] = one.samples;
@@ -107,7 +87,7 @@ nlohmann::ordered_json to_json(std::span<const measurement> all) {
   return array;
 }
 
-std::string point_table(std::span<const measurement> all, operation what, std::size_t ranks,
+std::string point_table(std::span<const measurement> all, collective what, std::size_t ranks,
                         const table_style& style) {
   constexpr std::size_t narrow = 8;
   constexpr std::size_t wide = 11;
@@ -117,13 +97,13 @@ std::string point_table(std::span<const measurement> all, operation what, std::s
   std::string text = heading(what, ranks, late_in(all)) + "\n" + right("size", narrow);
   for (const library which : libraries) text += right(title_of(which), wide);
   text += right("ratio", narrow) + right("trip", narrow);
-  text += (late ? right("message", wide) : "") + "\n";
+  text += right(late ? "message" : "limit", wide) + "\n";
 
   for (const std::size_t bytes : bytes_in(all, what, ranks)) {
     std::vector<const measurement*> row;
     std::optional<double> ratio;
     std::optional<double> trip_ns;
-    double message_us = 0;
+    std::optional<double> last_us;  // the limit, or how long a message takes
     text += right(has_sizes(what) ? readable_bytes(bytes) : "", narrow);
     for (const library which : libraries) {
       const measurement* const one = find(all, {what, ranks, bytes}, which);
@@ -132,21 +112,22 @@ std::string point_table(std::span<const measurement> all, operation what, std::s
       text += right(shown ? readable_time(one->median_us) : std::string(missing), wide);
       if (one != nullptr && one->ratio) ratio = one->ratio;
       if (one != nullptr && one->trip_ns) trip_ns = one->trip_ns;
-      if (one != nullptr && one->late) message_us = one->late->message_time_ns / 1e3;
+      if (one != nullptr && one->limit_us) last_us = one->limit_us;
+      if (one != nullptr && one->late) last_us = one->late->message_time_ns / 1e3;
     }
     text += ratio_cell(ratio, narrow, style);
     text += right(trip_ns ? fmt::format("{:.0f} ns", *trip_ns) : std::string(missing), narrow);
-    if (late) text += right(readable_time(message_us), wide);
+    text += right(last_us ? readable_time(*last_us) : std::string(missing), wide);
     text += remarks(row) + "\n";
   }
   return text;
 }
 
 std::string summary_table(std::span<const measurement> all, const table_style& style) {
-  constexpr std::size_t first = 12;
+  constexpr std::size_t first = 21;  // reduce_scatter_block
   constexpr std::size_t wide = 10;
   const std::vector<std::size_t> ranks = ranks_in(all);
-  const auto row = [&](std::string_view name, std::optional<operation> what) {
+  const auto row = [&](std::string_view name, std::optional<collective> what) {
     std::string line = fmt::format("{:<{}}", name, first);
     for (const std::size_t count : ranks) {
       line += ratio_cell(mean_ratio(all, what, count), wide, style);
@@ -160,7 +141,7 @@ std::string summary_table(std::span<const measurement> all, const table_style& s
   for (const std::size_t count : ranks) text += right(fmt::format("{} ranks", count), wide);
   if (ranks.size() > 1) text += right("all", wide);
   text += "\n";
-  for (const operation what : operations_in(all)) text += row(name_of(what), what);
+  for (const collective what : collectives_in(all)) text += row(name(what), what);
   return text + row("all", std::nullopt);
 }
 

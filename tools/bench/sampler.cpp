@@ -12,8 +12,8 @@ namespace muster::bench {
 namespace {
 
 std::string describe(const point& at) {
-  if (!has_sizes(at.what)) return fmt::format("{}, {} ranks", name_of(at.what), at.ranks);
-  return fmt::format("{} of {}, {} ranks", name_of(at.what), readable_bytes(at.bytes), at.ranks);
+  if (!has_sizes(at.what)) return fmt::format("{}, {} ranks", name(at.what), at.ranks);
+  return fmt::format("{} of {}, {} ranks", name(at.what), readable_bytes(at.bytes), at.ranks);
 }
 
 /// Checking costs far more than a call; large results are checked when a point begins.
@@ -72,6 +72,11 @@ void contest::drop(library which, const std::string& why) {
   one.failures += 1;
   one.failure = why;
   tell_(why);
+}
+
+void contest::note(const std::string& text) {
+  if (text != noted_) tell_(text);
+  noted_ = text;
 }
 
 std::vector<std::string> contest::versions() const {
@@ -150,6 +155,11 @@ std::optional<job_answer> sampler::ask(contest& jobs, entry& one, const order& w
   }
   try {
     job_answer found = running->run(what, how_.patience);
+    if (!found.refusal.empty()) {
+      one.found.failure = fmt::format("{}: {}", name_of(one.of), found.refusal);
+      jobs.note(one.found.failure);
+      return std::nullopt;
+    }
     one.found.verified = one.found.verified && found.verified;
     one.found.algorithm = found.algorithm;
     return found;

@@ -20,7 +20,7 @@
 namespace muster::bench {
 
 struct sampling {
-  std::size_t rounds = 9;                     ///< complete sets of samples to collect
+  std::size_t rounds = 7;                     ///< complete sets of samples to collect
   std::chrono::milliseconds sample_time{30};  ///< length of one sample
   std::chrono::seconds patience{60};          ///< for one answer, before a job counts as hung
 };
@@ -39,6 +39,9 @@ public:
   job* job_of(library which);
   /// Ends the library's job, which failed.
   void drop(library which, const std::string& why);
+
+  /// Tells people once what is so at one point after the other.
+  void note(const std::string& text);
 
   const std::vector<library>& libraries() const { return libraries_; }
   const std::string& failure_of(library which) { return runners_[which].failure; }
@@ -59,6 +62,7 @@ private:
   const program_places& places_;
   const interrupt_watch& interrupts_;
   notice tell_;
+  std::string noted_;
   temporary_folder folder_{"muster-bench"};
   std::map<library, runner> runners_;
 };

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 
 namespace muster::bench {
 
@@ -58,8 +58,8 @@ struct lateness {
 /// What one rank is to do next.
 struct order {
   bool leave = false;  ///< nothing more to do: finalize and exit
-  operation what = operation::barrier;
-  std::uint64_t bytes = 0;    ///< whole message; per block for allgather and alltoall
+  collective what = collective::barrier;
+  std::uint64_t bytes = 0;    ///< whole message, or one block
   std::uint64_t warmups = 0;  ///< untimed calls first
   std::uint64_t calls = 0;    ///< timed calls, back to back
   std::uint64_t checks = 0;   ///< calls afterwards whose every element is looked at
@@ -73,6 +73,7 @@ struct answer {
   bool verified = true;  ///< every element of every checked call was right
   fixed_text<48> algorithm;
   fixed_text<200> error;  ///< empty when all went well
+  bool refused = false;   ///< with `error`: the library can't do it; nothing was begun
 };
 
 }  // namespace muster::bench

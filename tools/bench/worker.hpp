@@ -30,11 +30,17 @@ template <measurable L>
 answer answer_to(const order& job, L& library, buffer_ring& ring) {
   answer result;
   try {
+    result.algorithm = std::string_view(library.algorithm(job.what, job.bytes));
+  } catch (const std::exception& error) {
+    result.refused = true;
+    result.error = std::string_view(error.what());
+    return result;
+  }
+  try {
     const outcome found = obey(library, ring, job);
     result.mean_us = found.mean_us;
     result.period_us = found.period_us;
     result.verified = found.verified;
-    result.algorithm = std::string_view(library.algorithm(job.what, job.bytes));
   } catch (const std::exception& error) {
     result.verified = false;
     result.error = std::string_view(error.what());

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/bench/direct.hpp"
+#include "tools/bench/uniform_blocks.hpp"
 #include "tools/bench/worker.hpp"
 
 namespace muster::bench {
@@ -37,42 +38,102 @@ public:
     return "MPICH " MPICH_VERSION;
 #endif
   }
-  std::string algorithm(operation, std::size_t) const { return "default"; }
+  std::string algorithm(collective, std::size_t) const { return "default"; }
 
   template <class T>
   T run(direct<T> loop) {
     return std::move(loop).result();
   }
 
-  finished barrier() {
+  finished call(call_tag<collective::barrier>, const slot&) {
     MPI_Barrier(MPI_COMM_WORLD);
     return {};
   }
-  finished bcast(std::span<double> data) {
-    MPI_Bcast(data.data(), count(data), MPI_DOUBLE, root_rank, MPI_COMM_WORLD);
+  finished call(call_tag<collective::bcast>, const slot& on) {
+    MPI_Bcast(on.send.data(), count(on.send), MPI_DOUBLE, root_rank, MPI_COMM_WORLD);
     return {};
   }
-  finished reduce(std::span<const double> send, std::span<double> recv) {
-    MPI_Reduce(send.data(), recv.data(), count(send), MPI_DOUBLE, MPI_SUM, root_rank,
+  finished call(call_tag<collective::reduce>, const slot& on) {
+    MPI_Reduce(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM, root_rank,
                MPI_COMM_WORLD);
     return {};
   }
-  finished allreduce(std::span<const double> send, std::span<double> recv) {
-    MPI_Allreduce(send.data(), recv.data(), count(send), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return {};
-  }
-  finished allgather(std::span<const double> send, std::span<double> recv) {
-    MPI_Allgather(send.data(), count(send), MPI_DOUBLE, recv.data(), count(send), MPI_DOUBLE,
+  finished call(call_tag<collective::allreduce>, const slot& on) {
+    MPI_Allreduce(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
     return {};
   }
-  finished alltoall(std::span<const double> send, std::span<double> recv) {
-    const int block = count(send) / size_;
-    MPI_Alltoall(send.data(), block, MPI_DOUBLE, recv.data(), block, MPI_DOUBLE, MPI_COMM_WORLD);
+  finished call(call_tag<collective::scan>, const slot& on) {
+    MPI_Scan(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::exscan>, const slot& on) {
+    MPI_Exscan(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::reduce_scatter_block>, const slot& on) {
+    MPI_Reduce_scatter_block(on.send.data(), on.recv.data(), count(on.recv), MPI_DOUBLE, MPI_SUM,
+                             MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::reduce_scatter>, const slot& on) {
+    arrange(count(on.recv));
+    MPI_Reduce_scatter(on.send.data(), on.recv.data(), counts(), MPI_DOUBLE, MPI_SUM,
+                       MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::scatter>, const slot& on) {
+    MPI_Scatter(on.send.data(), count(on.recv), MPI_DOUBLE, on.recv.data(), count(on.recv),
+                MPI_DOUBLE, root_rank, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::gather>, const slot& on) {
+    MPI_Gather(on.send.data(), count(on.send), MPI_DOUBLE, on.recv.data(), count(on.send),
+               MPI_DOUBLE, root_rank, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::allgather>, const slot& on) {
+    MPI_Allgather(on.send.data(), count(on.send), MPI_DOUBLE, on.recv.data(), count(on.send),
+                  MPI_DOUBLE, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::alltoall>, const slot& on) {
+    const int block = count(on.send) / size_;
+    MPI_Alltoall(on.send.data(), block, MPI_DOUBLE, on.recv.data(), block, MPI_DOUBLE,
+                 MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::scatterv>, const slot& on) {
+    arrange(count(on.recv));
+    MPI_Scatterv(on.send.data(), counts(), displacements(), MPI_DOUBLE, on.recv.data(),
+                 count(on.recv), MPI_DOUBLE, root_rank, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::gatherv>, const slot& on) {
+    arrange(count(on.send));
+    MPI_Gatherv(on.send.data(), count(on.send), MPI_DOUBLE, on.recv.data(), counts(),
+                displacements(), MPI_DOUBLE, root_rank, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::allgatherv>, const slot& on) {
+    arrange(count(on.send));
+    MPI_Allgatherv(on.send.data(), count(on.send), MPI_DOUBLE, on.recv.data(), counts(),
+                   displacements(), MPI_DOUBLE, MPI_COMM_WORLD);
+    return {};
+  }
+  finished call(call_tag<collective::alltoallv>, const slot& on) {
+    arrange(count(on.send) / size_);
+    MPI_Alltoallv(on.send.data(), counts(), displacements(), MPI_DOUBLE, on.recv.data(), counts(),
+                  displacements(), MPI_DOUBLE, MPI_COMM_WORLD);
     return {};
   }
 
 private:
+  void arrange(int words) { blocks_.arrange(words, size()); }
+  const int* counts() const { return blocks_.counts().data(); }
+  const int* displacements() const { return blocks_.displacements().data(); }
+
+  uniform_blocks<int> blocks_;
   static int count(std::span<const double> data) { return static_cast<int>(data.size()); }
 
   int rank_ = 0;

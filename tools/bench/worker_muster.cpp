@@ -3,7 +3,7 @@
 #include <muster/muster.hpp>
 #include <string>
 
-#include "tools/bench/collective_of.hpp"
+#include "tools/bench/uniform_blocks.hpp"
 #include "tools/bench/worker.hpp"
 
 namespace muster::bench {
@@ -11,19 +11,16 @@ namespace {
 
 class muster_library {
 public:
-  template <class T>
+  template <class T = void>
   using task = muster::task<T>;
 
   std::size_t rank() const { return team_.rank(); }
   std::size_t size() const { return team_.size(); }
   std::string version() const { return "Muster"; }
-  std::string algorithm(operation what, std::size_t bytes) const {
-    arguments call;
-    call.what = collective_of(what);
-    call.type = datatype::float64;
-    call.op = what == operation::reduce || what == operation::allreduce ? sum : reduction::none;
-    call.root = root_rank;
-    call.count = bytes / word_bytes;
+  std::string algorithm(collective what, std::size_t bytes) {
+    arguments call = call_of(what, bytes / word_bytes);
+    const block_layout blocks = blocks_of(call.count);
+    lay_out(call, rank(), blocks);
     return std::string(chosen_algorithm(team_, call));
   }
 
@@ -32,22 +29,67 @@ public:
     return world_.run(std::move(loop));
   }
 
-  decltype(auto) barrier() { return muster::barrier(team_); }
-  decltype(auto) bcast(std::span<double> data) { return muster::bcast(team_, data, root_rank); }
-  decltype(auto) reduce(std::span<const double> send, std::span<double> recv) {
-    return muster::reduce(team_, send, recv, muster::sum, root_rank);
+  task<> call(call_tag<collective::barrier>, const slot&) { return muster::barrier(team_); }
+  task<> call(call_tag<collective::bcast>, const slot& on) {
+    return muster::bcast(team_, on.send, root_rank);
   }
-  decltype(auto) allreduce(std::span<const double> send, std::span<double> recv) {
-    return muster::allreduce(team_, send, recv, muster::sum);
+  task<> call(call_tag<collective::reduce>, const slot& on) {
+    return muster::reduce(team_, sent(on), on.recv, sum, root_rank);
   }
-  decltype(auto) allgather(std::span<const double> send, std::span<double> recv) {
-    return muster::allgather(team_, send, recv);
+  task<> call(call_tag<collective::allreduce>, const slot& on) {
+    return muster::allreduce(team_, sent(on), on.recv, sum);
   }
-  decltype(auto) alltoall(std::span<const double> send, std::span<double> recv) {
-    return muster::alltoall(team_, send, recv);
+  task<> call(call_tag<collective::scatter>, const slot& on) {
+    return muster::scatter(team_, sent(on), on.recv, root_rank);
+  }
+  task<> call(call_tag<collective::gather>, const slot& on) {
+    return muster::gather(team_, sent(on), on.recv, root_rank);
+  }
+  task<> call(call_tag<collective::allgather>, const slot& on) {
+    return muster::allgather(team_, sent(on), on.recv);
+  }
+  task<> call(call_tag<collective::alltoall>, const slot& on) {
+    return muster::alltoall(team_, sent(on), on.recv);
+  }
+  task<> call(call_tag<collective::reduce_scatter_block>, const slot& on) {
+    return muster::reduce_scatter_block(team_, sent(on), on.recv, sum);
+  }
+  task<> call(call_tag<collective::scan>, const slot& on) {
+    return muster::scan(team_, sent(on), on.recv, sum);
+  }
+  task<> call(call_tag<collective::exscan>, const slot& on) {
+    return muster::exscan(team_, sent(on), on.recv, sum);
+  }
+  task<> call(call_tag<collective::scatterv>, const slot& on) {
+    const block_layout blocks = blocks_of(on.recv.size());
+    return muster::scatterv(team_, sent(on), blocks, on.recv, root_rank);
+  }
+  task<> call(call_tag<collective::gatherv>, const slot& on) {
+    const block_layout blocks = blocks_of(on.send.size());
+    return muster::gatherv(team_, sent(on), on.recv, blocks, root_rank);
+  }
+  task<> call(call_tag<collective::allgatherv>, const slot& on) {
+    const block_layout blocks = blocks_of(on.send.size());
+    return muster::allgatherv(team_, sent(on), on.recv, blocks);
+  }
+  task<> call(call_tag<collective::alltoallv>, const slot& on) {
+    const block_layout blocks = blocks_of(on.send.size() / size());
+    return muster::alltoallv(team_, sent(on), blocks, on.recv, blocks);
+  }
+  task<> call(call_tag<collective::reduce_scatter>, const slot& on) {
+    const block_layout blocks = blocks_of(on.recv.size());
+    return muster::reduce_scatter(team_, sent(on), blocks.counts, on.recv, sum);
   }
 
 private:
+  static std::span<const double> sent(const slot& on) { return on.send; }
+
+  block_layout blocks_of(std::size_t words) {
+    blocks_.arrange(words, size());
+    return {blocks_.counts(), blocks_.displacements()};
+  }
+
+  uniform_blocks<std::size_t> blocks_;
   muster::world world_;
   muster::team& team_ = world_.team();
 };

@@ -97,28 +97,6 @@ private:
   std::vector<pid_t> children_;
 };
 
-/// One switch from a process to the next, where `others` and this one share a processor.
-double switch_ns(int cpu, int others) {
-  void* const memory =
-      ::mmap(nullptr, sizeof(meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 0;
-  double result = 0;
-  {
-    const pinned here(cpu);
-    const yielding_processes those(*new (memory) meeting{}, others);
-    std::vector<double> rounds;
-    for (int i = 0; i < 15; ++i) {
-      constexpr double sample_ns = 500'000;
-      const stopwatch watch;
-      const auto yields = waiting_rank().wait_until([&watch] { return watch.ns() > sample_ns; });
-      rounds.push_back(watch.ns() / static_cast<double>(std::max<std::uint64_t>(yields, 1)));
-    }
-    result = bench::median(rounds) / static_cast<double>(those.count() + 1);
-  }
-  ::munmap(memory, sizeof(meeting));
-  return result;
-}
-
 /// From ringing a sleeper's doorbell until it answers, there and back, halved.
 double wake_ns(int ringer, int sleeper) {
   const doorbell there;
@@ -145,6 +123,27 @@ double wake_ns(int ringer, int sleeper) {
 }
 
 }  // namespace
+
+double switch_ns(int cpu, int others) {
+  void* const memory =
+      ::mmap(nullptr, sizeof(meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  double result = 0;
+  {
+    const pinned here(cpu);
+    const yielding_processes those(*new (memory) meeting{}, others);
+    std::vector<double> rounds;
+    for (int i = 0; i < 15; ++i) {
+      constexpr double sample_ns = 500'000;
+      const stopwatch watch;
+      const auto yields = waiting_rank().wait_until([&watch] { return watch.ns() > sample_ns; });
+      rounds.push_back(watch.ns() / static_cast<double>(std::max<std::uint64_t>(yields, 1)));
+    }
+    result = bench::median(rounds) / static_cast<double>(those.count() + 1);
+  }
+  ::munmap(memory, sizeof(meeting));
+  return result;
+}
 
 void switches(sim::model& result, std::span<const int> cpus) {
   result.core.switch_ns = switch_ns(cpus.front(), 1);

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 
-#include "tools/bench/collective_of.hpp"
-
 namespace muster::simulator {
 namespace {
 
-using bench::operation;
 using bench::word_bytes;
 
 // Beyond all addresses that x86-64 can map.
 constexpr std::uintptr_t nowhere = std::uintptr_t{1} << 58;
 
-/// All ranks' buffers are equally long.
+/// The root has the longest buffers; all ranks have room for as much.
 std::size_t words_a_rank(const bench::call_shape& shape) {
   return shape.send_words + shape.recv_words;
 }
@@ -22,12 +19,14 @@ std::size_t words_a_rank(const bench::call_shape& shape) {
 
 call_buffers::call_buffers(const point& at, std::size_t ranks, bool payload)
     : what_(at.what), ranks_(ranks), words_(at.bytes / word_bytes) {
-  if (payload) memory_.resize(ranks * words_a_rank(shape_of(0)) + 1);
+  blocks_.arrange(words_, ranks_);
+  layout_ = {blocks_.counts(), blocks_.displacements()};
+  if (payload) memory_.resize(ranks * words_a_rank(shape_of(bench::root_rank)) + 1);
 }
 
 std::size_t call_buffers::bytes(const point& at, std::size_t ranks) {
   return ranks * word_bytes *
-         words_a_rank(bench::shape_of(at.what, at.bytes / word_bytes, 0, ranks));
+         words_a_rank(bench::shape_of(at.what, at.bytes / word_bytes, bench::root_rank, ranks));
 }
 
 bench::call_shape call_buffers::shape_of(std::size_t rank) const {
@@ -41,7 +40,7 @@ bench::checked_call call_buffers::checked(std::size_t rank, std::size_t number) 
 std::uintptr_t call_buffers::send_address(std::size_t rank) const {
   const std::uintptr_t first =
       memory_.empty() ? nowhere : reinterpret_cast<std::uintptr_t>(memory_.data());
-  return first + rank * words_a_rank(shape_of(rank)) * word_bytes;
+  return first + rank * words_a_rank(shape_of(bench::root_rank)) * word_bytes;
 }
 
 std::uintptr_t call_buffers::receive_address(std::size_t rank) const {
@@ -57,24 +56,19 @@ std::span<double> call_buffers::receive(std::size_t rank) const {
 }
 
 bool call_buffers::sums() const {
-  return what_ == operation::reduce || what_ == operation::allreduce;
+  return what_ == collective::reduce || what_ == collective::allreduce;
 }
 
 arguments call_buffers::call_of(std::size_t rank) const {
-  arguments call;
-  call.what = bench::collective_of(what_);
-  if (what_ == operation::barrier) return call;
-  call.type = datatype::float64;
-  call.count = words_;
-  call.root = bench::root_rank;
-  if (sums()) call.op = sum;
-  if (what_ == operation::bcast) {
+  arguments call = bench::call_of(what_, words_);
+  bench::lay_out(call, rank, layout_);
+  if (what_ == collective::barrier) return call;
+  if (what_ == collective::bcast) {
     call.receive = reinterpret_cast<std::byte*>(send_address(rank));
     return call;
   }
-  call.send = reinterpret_cast<const std::byte*>(send_address(rank));
-  const bool receives = what_ != operation::reduce || rank == call.root;
-  if (receives) call.receive = reinterpret_cast<std::byte*>(receive_address(rank));
+  if (call.sends(rank)) call.send = reinterpret_cast<const std::byte*>(send_address(rank));
+  if (call.receives(rank)) call.receive = reinterpret_cast<std::byte*>(receive_address(rank));
   return call;
 }
 
@@ -86,7 +80,7 @@ bool call_buffers::is_right(std::size_t rank, std::size_t number) {
   if (memory_.empty()) return true;
   const bench::checked_call call = checked(rank, number);
   if (!sums()) return bench::is_right(call, send(rank), receive(rank));
-  const bool receives = what_ == operation::allreduce || rank == std::size_t{bench::root_rank};
+  const bool receives = what_ == collective::allreduce || rank == std::size_t{bench::root_rank};
   return bench::is_right(call, send(rank), {}) &&
          (!receives || std::ranges::equal(receive(rank), expected_sums(number)));
 }
@@ -96,7 +90,7 @@ std::span<const double> call_buffers::expected_sums(std::size_t number) {
   sums_of_ = number;
   sums_.resize(words_);
   for (std::size_t at = 0; at < words_; ++at) {
-    sums_[at] = bench::expected_sum(checked(0, number), at);
+    sums_[at] = bench::expected_sum(checked(0, number), ranks_, at);
   }
   return sums_;
 }

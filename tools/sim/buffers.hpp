@@ -9,6 +9,7 @@
 #include "engine/collective/arguments.hpp"
 #include "tools/bench/buffers.hpp"
 #include "tools/bench/pattern.hpp"
+#include "tools/bench/uniform_blocks.hpp"
 #include "tools/sim/plan.hpp"
 
 namespace muster::simulator {
@@ -18,6 +19,8 @@ namespace muster::simulator {
 class call_buffers {
 public:
   call_buffers(const point& at, std::size_t ranks, bool payload);
+  call_buffers(const call_buffers&) = delete;
+  call_buffers& operator=(const call_buffers&) = delete;
 
   /// What the buffers of all ranks take with payload.
   static std::size_t bytes(const point& at, std::size_t ranks);
@@ -39,9 +42,11 @@ private:
   /// The result of call `number` of a reduction: computed once for all ranks.
   std::span<const double> expected_sums(std::size_t number);
 
-  bench::operation what_;
+  collective what_;
   std::size_t ranks_;
   std::size_t words_;
+  bench::uniform_blocks<std::size_t> blocks_;  // of collectives whose blocks vary
+  block_layout layout_;
   std::vector<double> memory_;  // empty without payload
   std::vector<double> sums_;
   std::size_t sums_of_ = ~std::size_t{0};

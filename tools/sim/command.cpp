@@ -64,13 +64,13 @@ void add_subject(CLI::App& sim, const std::shared_ptr<options>& wanted) {
   sim.add_option_function<std::vector<std::string>>(
          "COLLECTIVES",
          [wanted](const std::vector<std::string>& names) {
-           wanted->operations.clear();
+           wanted->collectives.clear();
            for (const auto& name : names) {
-             wanted->operations.push_back(bench::parse_operation(name));
+             wanted->collectives.push_back(bench::parse_collective(name));
            }
          },
-         "which to simulate: " + bench::operation_names() + " (default: all)")
-      ->check(CLI::Validator(checked(bench::parse_operation), ""))
+         "which to simulate: " + bench::collective_names() + " (default: all)")
+      ->check(CLI::Validator(checked(bench::parse_collective), ""))
       ->type_name("");
   sim.add_option(
          "--algorithms", wanted->algorithms,

@@ -14,7 +14,6 @@ namespace {
 
 using bench::box;
 using bench::log_axis;
-using bench::operation;
 using bench::readable_bytes;
 using bench::readable_time;
 using bench::spot;
@@ -31,18 +30,18 @@ box frame_of(const box& where) {
 }
 
 std::string tooltip_of(const result& one) {
-  return fmt::format("{}, {} {}: {}{}", title_of(one), name_of(one.at.what),
+  return fmt::format("{}, {} {}: {}{}", title_of(one), name(one.at.what),
                      readable_bytes(one.at.bytes), readable_time(one.median_us),
                      one.is_wrong() ? " WRONG RESULTS" : "");
 }
 
-log_axis time_axis(operation what, const std::vector<series>& all, const box& frame) {
+log_axis time_axis(collective what, const std::vector<series>& all, const box& frame) {
   extent times;
   for (const series& one : all) {
     for (const result& each : one.points_of(what)) times.include(each.median_us);
   }
-  const double below = has_sizes(what) ? 0.75 : 0.3;
-  const double above = has_sizes(what) ? 1.35 : 2;
+  const double below = bench::has_sizes(what) ? 0.75 : 0.3;
+  const double above = bench::has_sizes(what) ? 1.35 : 2;
   return log_axis(times.least * below, times.most * above, frame.bottom(), frame.y);
 }
 
@@ -53,21 +52,20 @@ void draw_grid(svg_canvas& canvas, const box& frame, const log_axis& times) {
   }
 }
 
-void draw_names(svg_canvas& canvas, const box& where, operation what) {
+void draw_names(svg_canvas& canvas, const box& where, collective what) {
   const box frame = frame_of(where);
-  canvas.text({frame.x, where.y + 16}, name_of(what), R"(class="name")");
+  canvas.text({frame.x, where.y + 16}, name(what), R"(class="name")");
   const double x = where.x + 8;
   const double middle = frame.y + frame.height / 2;
   const std::string turned = fmt::format("transform=\"rotate(-90 {:.1f} {:.1f})\"", x, middle);
   canvas.text({x, middle}, "time a call", R"(class="small" text-anchor="middle" )" + turned);
-  if (!has_sizes(what)) return;
-  const bool blocks = what == operation::allgather || what == operation::alltoall;
+  if (!bench::has_sizes(what)) return;
   canvas.text({frame.x + frame.width / 2, frame.bottom() + 31},
-              blocks ? "size of one rank's block" : "size of the message",
+              bench::counts_blocks(what) ? "size of one rank's block" : "size of the message",
               R"(class="small" text-anchor="middle")");
 }
 
-void draw_size_labels(svg_canvas& canvas, const box& frame, const log_axis& sizes, operation what,
+void draw_size_labels(svg_canvas& canvas, const box& frame, const log_axis& sizes, collective what,
                       const std::vector<series>& all) {
   std::set<std::size_t> shown;
   for (const series& one : all) {
@@ -86,7 +84,7 @@ void draw_size_labels(svg_canvas& canvas, const box& frame, const log_axis& size
   }
 }
 
-void draw_lines(svg_canvas& canvas, const box& frame, operation what,
+void draw_lines(svg_canvas& canvas, const box& frame, collective what,
                 const std::vector<series>& all, const extent& sizes, const log_axis& times) {
   constexpr double room = 14;  // so that the outermost markers stay inside
   const log_axis along(sizes.least, sizes.most, frame.x + room, frame.right() - room);
@@ -104,8 +102,8 @@ void draw_lines(svg_canvas& canvas, const box& frame, operation what,
   draw_size_labels(canvas, frame, along, what, all);
 }
 
-void draw_bars(svg_canvas& canvas, const box& frame, operation what, const std::vector<series>& all,
-               const log_axis& times) {
+void draw_bars(svg_canvas& canvas, const box& frame, collective what,
+               const std::vector<series>& all, const log_axis& times) {
   const double room = frame.width / static_cast<double>(all.size());
   const double width = std::min(0.7 * room, 60.0);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -131,7 +129,7 @@ std::string series::stroke() const {
                      colour, beneath ? 7 : 2, beneath ? 0.35 : 1);
 }
 
-std::vector<result> series::points_of(operation what) const {
+std::vector<result> series::points_of(collective what) const {
   std::vector<result> some;
   std::copy_if(points.begin(), points.end(), std::back_inserter(some),
                [what](const result& one) { return one.at.what == what; });
@@ -150,14 +148,14 @@ void draw_marker(svg_canvas& canvas, const series& of, spot at, const std::strin
                 tooltip);
 }
 
-void draw_panel(svg_canvas& canvas, const box& where, operation what,
+void draw_panel(svg_canvas& canvas, const box& where, collective what,
                 const std::vector<series>& all, const extent& sizes) {
   const box frame = frame_of(where);
   const log_axis times = time_axis(what, all, frame);
   draw_grid(canvas, frame, times);
   canvas.rectangle(frame, bench::frame_line);
   draw_names(canvas, where, what);
-  if (has_sizes(what)) {
+  if (bench::has_sizes(what)) {
     draw_lines(canvas, frame, what, all, sizes, times);
   } else {
     draw_bars(canvas, frame, what, all, times);

@@ -19,7 +19,7 @@ struct series {
 
   /// The attributes of its line.
   std::string stroke() const;
-  std::vector<result> points_of(bench::operation what) const;
+  std::vector<result> points_of(collective what) const;
 };
 
 /// From the least to the most of some values.
@@ -35,7 +35,7 @@ void draw_marker(bench::svg_canvas& canvas, const series& of, bench::spot at,
                  const std::string& tooltip);
 
 /// Times against sizes, on an axis over `sizes`; or bars where a collective has none.
-void draw_panel(bench::svg_canvas& canvas, const bench::box& where, bench::operation what,
+void draw_panel(bench::svg_canvas& canvas, const bench::box& where, collective what,
                 const std::vector<series>& all, const extent& sizes);
 
 }  // namespace muster::simulator

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/arrivals/arrivals.hpp"
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 #include "transports/sim/clock.hpp"
 #include "transports/sim/model.hpp"
 
@@ -39,7 +39,7 @@ std::chrono::nanoseconds message_time(const job& how, std::size_t bytes);
 
 /// One simulation.
 struct point {
-  bench::operation what = bench::operation::barrier;
+  collective what = collective::barrier;
   std::size_t bytes = 0;  ///< whole message; per block for allgather and alltoall
   std::string asked;      ///< an algorithm's id, or `automatic`
 };

@@ -12,8 +12,6 @@
 namespace muster::simulator {
 namespace {
 
-using bench::operation;
-
 // All lengths are in pixels.
 constexpr double margin = 36;
 constexpr double legend_at = 110;
@@ -107,7 +105,7 @@ private:
 
   const job& how_;
   std::vector<series> all_;
-  std::vector<operation> panels_;
+  std::vector<collective> panels_;
   extent sizes_;
   bench::svg_canvas canvas_;
 };

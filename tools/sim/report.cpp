@@ -103,10 +103,9 @@ std::string title_of(const result& one) {
                                                              : one.at.asked;
 }
 
-std::string table_head(const job& how, bench::operation what) {
-  const bool blocks = what == bench::operation::allgather || what == bench::operation::alltoall;
-  std::string text =
-      fmt::format("{}, {}{}\n", name_of(what), describe(how), blocks ? "; bytes a block" : "");
+std::string table_head(const job& how, collective what) {
+  std::string text = fmt::format("{}, {}{}\n", name(what), describe(how),
+                                 bench::counts_blocks(what) ? "; bytes a block" : "");
   text += right("to other nodes, a node", narrow + wide + 1 + 4 * narrow) +
           right("within the node", 4 * narrow) + right("a node", narrow) + right("a rank", narrow) +
           "\n";
@@ -119,7 +118,8 @@ std::string table_head(const job& how, bench::operation what) {
 }
 
 std::string table_row(const result& one) {
-  std::string text = right(has_sizes(one.at.what) ? readable_bytes(one.at.bytes) : "", narrow);
+  std::string text =
+      right(bench::has_sizes(one.at.what) ? readable_bytes(one.at.bytes) : "", narrow);
   text += fmt::format("  {:<{}}", title_of(one), wide - 1);
   if (!one.suits) return text + "  does not suit these ranks and this size";
   if (!one.failure.empty()) return text + "  failed: " + first_line(one.failure);
@@ -148,7 +148,7 @@ std::string summary(const job& how, std::span<const result> all) {
 }
 
 ordered_json to_json(const job& how, const result& one) {
-  ordered_json object{{"collective", name_of(one.at.what)},
+  ordered_json object{{"collective", name(one.at.what)},
                       {"algorithm", one.algorithm},
                       {"asked", one.at.asked},
                       {"machine", how.model.name},

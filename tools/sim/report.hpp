@@ -19,7 +19,7 @@ std::string describe(const job& how);
 std::string title_of(const result& one);
 
 /// The heading of one collective's table.
-std::string table_head(const job& how, bench::operation what);
+std::string table_head(const job& how, collective what);
 /// A point's row in it.
 std::string table_row(const result& one);
 /// What all of it took, and what was not verified.

@@ -8,7 +8,6 @@
 #include "algos/catalog.hpp"
 #include "engine/collective/collectives.hpp"
 #include "engine/error.hpp"
-#include "tools/bench/collective_of.hpp"
 #include "tools/bench/statistics.hpp"
 #include "tools/sim/buffers.hpp"
 #include "transports/sim/simulation.hpp"
@@ -97,7 +96,7 @@ public:
 private:
   /// Whether the algorithm can run this.
   bool choose() {
-    const collective what = bench::collective_of(found_.at.what);
+    const collective what = found_.at.what;
     for (std::size_t i = 0; i < simulation_.size() && found_.at.asked != automatic; ++i) {
       simulation_.rank_at(i).team().choose(what, found_.at.asked);
     }

@@ -10,7 +10,6 @@
 #include "algos/catalog.hpp"
 #include "engine/error.hpp"
 #include "engine/team/team.hpp"
-#include "tools/bench/collective_of.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sizes.hpp"
@@ -25,25 +24,25 @@ namespace {
 
 constexpr const char* command_name = "muster sim";
 
-void require_algorithm(const std::string& id, bench::operation what) {
+void require_algorithm(const std::string& id, collective what) {
   if (id == automatic) return;
   std::string known;
   for (const algorithm& row : algos::catalog()) {
-    if (row.what != bench::collective_of(what)) continue;
+    if (row.what != what) continue;
     if (row.id == id) return;
     known += std::string(row.id) + ", ";
   }
   throw std::runtime_error(
       fmt::format("--algorithms: '{}' is not an algorithm of {}; there are: "
                   "{}and {}",
-                  id, name_of(what), known, automatic));
+                  id, name(what), known, automatic));
 }
 
 std::vector<point> points_of(const options& wanted) {
   std::vector<point> points;
-  for (const bench::operation what : wanted.operations) {
+  for (const collective what : wanted.collectives) {
     for (const std::string& id : wanted.algorithms) require_algorithm(id, what);
-    const auto sizes = has_sizes(what) ? wanted.sizes : std::vector<std::size_t>{0};
+    const auto sizes = bench::has_sizes(what) ? wanted.sizes : std::vector<std::size_t>{0};
     for (const std::size_t bytes : sizes) {
       for (const std::string& id : wanted.algorithms) points.push_back({what, bytes, id});
     }
@@ -121,11 +120,11 @@ private:
   void run_at(const point& at) {
     if (found_.empty() || found_.back().at.what != at.what) {
       print(table_head(how_, at.what));
-      meter_.begin(fmt::format("{}, {}", name_of(at.what), describe(how_)));
+      meter_.begin(fmt::format("{}, {}", name(at.what), describe(how_)));
     }
-    const std::string doing =
-        fmt::format("{}{} {}", name_of(at.what),
-                    has_sizes(at.what) ? " " + bench::readable_bytes(at.bytes) : "", at.asked);
+    const std::string doing = fmt::format(
+        "{}{} {}", name(at.what),
+        bench::has_sizes(at.what) ? " " + bench::readable_bytes(at.bytes) : "", at.asked);
     meter_.show(doing);
     found_.push_back(run_point(how_, at, [&](std::uint64_t events) {
       constexpr double million = 1e6;
@@ -177,7 +176,7 @@ namespace {
 
 int run_validation(const options& wanted) {
   validate::options all;
-  all.operations = wanted.operations;
+  all.collectives = wanted.collectives;
   all.sizes = wanted.sizes;
   if (wanted.ranks_a_node) all.ranks = {*wanted.ranks_a_node};
   all.json = wanted.json;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tools/arrivals/arrivals.hpp"
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 
 namespace CLI {
 class App;
@@ -23,8 +23,8 @@ inline constexpr std::size_t most_ranks = 65536;
 
 struct options {
   std::string machine;  ///< see find_model; `list`: only list them
-  std::vector<bench::operation> operations{bench::all_operations.begin(),
-                                           bench::all_operations.end()};
+  std::vector<collective> collectives{bench::usual_collectives.begin(),
+                                      bench::usual_collectives.end()};
   std::optional<std::size_t> nodes;         ///< nothing: the machine's
   std::optional<std::size_t> ranks_a_node;  ///< likewise
   std::vector<std::string> algorithms{"auto"};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,15 +25,15 @@ constexpr std::string_view style =
     ".title{font-size:17px;font-weight:600}.name{font-size:13px;font-weight:600}"
     ".tick{font-size:10px;fill:#57606a}";
 
-std::string_view colour_of(bench::operation what) {
-  constexpr std::string_view colours[] = {"#57606a", "#d9480f", "#1971c2",
-                                          "#2f9e44", "#9c36b5", "#e8a200"};
+std::string_view colour_of(collective what) {
+  constexpr std::array<std::string_view, collectives> colours = {
+      "#57606a", "#d9480f", "#1971c2", "#2f9e44", "#9c36b5", "#e8a200", "#0b7285", "#c2255c",
+      "#5c940d", "#5f3dc4", "#845ef7", "#66a3ad", "#e599b5", "#c99ad6", "#f2cf7c", "#a9c77e"};
   return colours[static_cast<std::size_t>(what)];
 }
 
 std::string name_at(const bench::point& at) {
-  return fmt::format("{} {}", bench::name_of(at.what),
-                     at.bytes == 0 ? "" : bench::readable_bytes(at.bytes));
+  return fmt::format("{} {}", name(at.what), at.bytes == 0 ? "" : bench::readable_bytes(at.bytes));
 }
 
 /// One number of ranks: every point a dot, on the diagonal where prediction and measurement agree.
@@ -91,12 +92,18 @@ std::set<std::size_t> ranks_in(std::span<const comparison> all) {
   return ranks;
 }
 
-void draw_legend(bench::svg_canvas& canvas, double y) {
-  double x = margin;
-  for (const bench::operation what : bench::all_operations) {
-    canvas.circle({x, y - 4}, 5, fmt::format(R"(fill="{}")", colour_of(what)), "");
-    canvas.text({x + 9, y}, bench::name_of(what), "");
-    x += 96;
+/// What there are dots of, in lines of eight.
+void draw_legend(bench::svg_canvas& canvas, std::span<const comparison> all, double y) {
+  std::set<collective> shown;
+  for (const comparison& one : all) shown.insert(one.at.what);
+  constexpr std::size_t in_a_line = 8;
+  std::size_t index = 0;
+  for (const collective what : shown) {
+    const bench::spot at{margin + 96 * static_cast<double>(index % in_a_line),
+                         y + 16 * static_cast<double>(index / in_a_line)};
+    canvas.circle({at.x, at.y - 4}, 5, fmt::format(R"(fill="{}")", colour_of(what)), "");
+    canvas.text({at.x + 9, at.y}, name(what), "");
+    ++index;
   }
 }
 
@@ -114,7 +121,7 @@ std::string table(std::span<const comparison> all) {
                                  "size", "measured", "predicted", "ratio");
   for (const comparison& one : all) {
     fmt::format_to(std::back_inserter(text), "{:<10} {:>5} {:>9} {:>10} {:>10} {:>6.2f}{}\n",
-                   bench::name_of(one.at.what), one.at.ranks,
+                   name(one.at.what), one.at.ranks,
                    one.at.bytes == 0 ? "-" : bench::readable_bytes(one.at.bytes),
                    bench::readable_time(one.measured_us), bench::readable_time(one.predicted_us),
                    one.ratio(), one.factor() > 2 ? "  <" : "");
@@ -127,7 +134,7 @@ std::string table(std::span<const comparison> all) {
 std::string to_json(std::span<const comparison> all, const std::string& model) {
   auto points = nlohmann::ordered_json::array();
   for (const comparison& one : all) {
-    points.push_back({{"collective", bench::name_of(one.at.what)},
+    points.push_back({{"collective", name(one.at.what)},
                       {"ranks", one.at.ranks},
                       {"bytes", one.at.bytes},
                       {"measured_us", one.measured_us},
@@ -175,7 +182,7 @@ std::string draw(std::span<const comparison> all, const std::string& title) {
     ++index;
   }
   const double height = header + static_cast<double>(rows) * (panel_size + margin) + footer;
-  draw_legend(canvas, height - 20);
+  draw_legend(canvas, all, height - 30);
   return canvas.document(margin + columns * (panel_size + margin), height, title, style);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 std::vector<bench::point> points_of(const options& wanted, std::size_t ranks) {
   std::vector<bench::point> points;
-  for (const bench::operation what : wanted.operations) {
+  for (const collective what : wanted.collectives) {
     if (!bench::has_sizes(what)) {
       points.push_back({what, ranks, 0});
       continue;
@@ -62,7 +62,7 @@ private:
     meter_.begin(fmt::format("{} ranks", ranks));
     for (const bench::point& at : points_of(wanted_, ranks)) {
       interrupts_.check();
-      meter_.show(fmt::format("{} {}", bench::name_of(at.what), at.bytes));
+      meter_.show(fmt::format("{} {}", name(at.what), at.bytes));
       compare_point(jobs, at);
       meter_.advance();
     }

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <vector>
 
-#include "tools/bench/operation.hpp"
+#include "tools/bench/measured.hpp"
 
 namespace muster::validate {
 
 struct options {
-  std::vector<bench::operation> operations{bench::all_operations.begin(),
-                                           bench::all_operations.end()};
+  std::vector<collective> collectives{bench::usual_collectives.begin(),
+                                      bench::usual_collectives.end()};
   std::vector<std::size_t> ranks{2, 4, 8, 16};
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 1048576};  ///< bytes
   std::filesystem::path json;                                                ///< empty: none

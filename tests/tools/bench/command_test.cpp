@@ -41,6 +41,13 @@ TEST_CASE("command: a file that can't be written is found out before measuring")
   CHECK(run_bench(wanted) == 1);
 }
 
+TEST_CASE("command: a document without a place for the tables is found out before measuring") {
+  options wanted;
+  wanted.plot.clear();
+  wanted.table = "/proc/self/status";
+  CHECK(run_bench(wanted) == 1);
+}
+
 TEST_CASE("command: recorded arrivals of other ranks are found out before measuring") {
   options wanted;
   wanted.late = arrivals::pattern{"file:two", arrivals::recorded_delays{2, {0ns, 1ns}}};
@@ -51,8 +58,8 @@ TEST_CASE("command: the help tells how it is measured") {
   CLI::App command("muster");
   add_bench_command(command, [](int) {});
   const std::string help = command.get_subcommand("bench")->help();
-  for (const char* word :
-       {"--sizes", "--vs", "--json", "--plot", "--arrivals", "Examples", "ratio"}) {
+  for (const char* word : {"--sizes", "--vs", "--json", "--plot", "--table", "--arrivals",
+                           "Examples", "ratio", "limit", "reduce_scatter"}) {
     CAPTURE(word);
     CHECK(says(help, word));
   }

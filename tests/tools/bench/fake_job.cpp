@@ -48,6 +48,8 @@ int serve_as(int rank, int ranks, const std::string& conduct) {
     result.verified = !(bad && conduct == "wrong");
     result.algorithm = std::string_view("fake");
     if (bad && conduct == "complain") result.error = std::string_view("no such thing");
+    if (conduct == "refuse") result.error = std::string_view("no such algorithm");
+    result.refused = conduct == "refuse";
     channel.reply(result);
   }
   return 0;

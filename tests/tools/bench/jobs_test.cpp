@@ -112,6 +112,11 @@ TEST_CASE_FIXTURE(fixture, "jobs: a rank's own complaint is passed on") {
   CHECK(says(failure_of("complain"), "rank 2: no such thing"));
 }
 
+TEST_CASE_FIXTURE(fixture, "jobs: a library that refuses an order goes on with others") {
+  const auto running = start("refuse");
+  for (int i = 0; i < 2; ++i) CHECK(running->run({}, 5s).refusal == "no such algorithm");
+}
+
 TEST_CASE_FIXTURE(fixture, "jobs: a job that is not complete does not start") {
   CHECK(says(failure_of("twin"), "rank 1 did not come"));
   CHECK(says(failure_of("stranger"), "a job of 77 ranks, not 3"));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/bench/direct.hpp"
+#include "tools/bench/uniform_blocks.hpp"
 
 namespace muster::bench {
 namespace {
@@ -24,71 +25,82 @@ struct meeting {
 
 enum class fault { none, wrong_element, wrong_block, lost_call, spoiled_send };
 
-/// Collectives between threads, as simple as can be; with a fault, on rank 0.
+/// Collectives between threads, as simple as can be; with a fault, on one rank.
 class plain_library {
 public:
   template <class T>
   using task = direct<T>;
 
   plain_library(meeting& shared, std::size_t rank, fault wrong)
-      : shared_(shared), rank_(rank), wrong_(rank == 0 ? wrong : fault::none) {}
+      : shared_(shared), rank_(rank), wrong_(wrong) {}
 
   std::size_t rank() const { return rank_; }
   std::size_t size() const { return shared_.sent.size(); }
   std::string version() const { return "plain"; }
-  std::string algorithm(operation, std::size_t) const { return "plain"; }
+  std::string algorithm(collective, std::size_t) const { return "plain"; }
   outcome run(direct<outcome> loop) { return std::move(loop).result(); }
 
-  finished barrier() {
-    shared_.all_here.arrive_and_wait();
-    return {};
-  }
-  finished bcast(std::span<double> data) {
-    return exchange(data, data, [&](std::size_t at) { return shared_.sent[root_rank][at]; });
-  }
-  finished reduce(std::span<const double> send, std::span<double> recv) {
-    return exchange(send, rank_ == root_rank ? recv : std::span<double>(),
-                    [&](std::size_t at) { return sum(at); });
-  }
-  finished allreduce(std::span<const double> send, std::span<double> recv) {
-    return exchange(send, recv, [&](std::size_t at) { return sum(at); });
-  }
-  finished allgather(std::span<const double> send, std::span<double> recv) {
-    const std::size_t block = send.size();
-    return exchange(send, recv,
-                    [&](std::size_t at) { return shared_.sent[at / block][at % block]; });
-  }
-  finished alltoall(std::span<const double> send, std::span<double> recv) {
-    const std::size_t block = send.size() / size();
-    return exchange(send, recv, [&](std::size_t at) {
-      return shared_.sent[at / block][rank_ * block + at % block];
-    });
+  template <collective What>
+  finished call(call_tag<What>, const slot& on) {
+    if constexpr (What == collective::barrier) {
+      shared_.all_here.arrive_and_wait();
+      return {};
+    } else if constexpr (What == collective::bcast) {
+      return exchange(on.send, on.send, [&](std::size_t at) { return of(root_rank, at); });
+    } else if constexpr (What == collective::scan) {
+      return exchange(on.send, on.recv, [&](std::size_t at) { return sum(rank_ + 1, at); });
+    } else if constexpr (What == collective::exscan) {
+      faulty_rank_ = 1;  // rank 0 gets nothing that could be wrong
+      const auto result = rank_ == 0 ? std::span<double>() : on.recv;
+      return exchange(on.send, result, [&](std::size_t at) { return sum(rank_, at); });
+    } else {
+      return call_blocks(call_of(What, 1), on);
+    }
   }
 
 private:
-  double sum(std::size_t at) const {
+  /// Vectors and blocks alike: which ranks give and receive them says the call.
+  finished call_blocks(const arguments& call, const slot& on) {
+    const std::size_t block = call.receives_blocks() ? on.recv.size() / size() : on.recv.size();
+    const auto result = call.receives(rank_) ? on.recv : std::span<double>();
+    return exchange(on.send, result, [&](std::size_t at) {
+      const std::size_t place = (call.sends_blocks() ? rank_ * block : 0) + at % block;
+      if (has_op(call.what)) return sum(size(), place);
+      return of(call.is_scatter() ? root_rank : at / block, place);
+    });
+  }
+
+  double of(std::size_t rank, std::size_t at) const { return shared_.sent[rank][at]; }
+  double sum(std::size_t ranks, std::size_t at) const {
     double total = 0;
-    for (const auto& one : shared_.sent) total += one[at];
+    for (std::size_t rank = 0; rank < ranks; ++rank) total += of(rank, at);
     return total;
   }
 
   template <class Value>
   finished exchange(std::span<const double> send, std::span<double> recv, Value value) {
     shared_.sent[rank_] = send;
-    barrier();
+    shared_.all_here.arrive_and_wait();
     std::vector<double> result(recv.size());
     for (std::size_t at = 0; at < recv.size(); ++at) result[at] = value(at);
-    barrier();
+    shared_.all_here.arrive_and_wait();
+    if (rank_ != faulty_rank_) return deliver(result, recv);
     if (wrong_ == fault::lost_call) return {};
-    for (std::size_t at = 0; at < recv.size(); ++at) recv[at] = result[at];
+    deliver(result, recv);
     if (wrong_ == fault::wrong_element && !recv.empty()) recv.back() += 1;
     if (wrong_ == fault::wrong_block && recv.size() > 1) std::swap(recv.front(), recv.back());
     if (wrong_ == fault::spoiled_send) const_cast<double&>(send.back()) += 1;
     return {};
   }
 
+  static finished deliver(const std::vector<double>& result, std::span<double> recv) {
+    std::copy(result.begin(), result.end(), recv.begin());
+    return {};
+  }
+
   meeting& shared_;
   std::size_t rank_;
+  std::size_t faulty_rank_ = 0;
   fault wrong_;
 };
 
@@ -117,7 +129,7 @@ bool all_right(std::size_t ranks, const order& job, fault wrong) {
   });
 }
 
-order job_for(operation what, std::size_t bytes) {
+order job_for(collective what, std::size_t bytes) {
   order job;
   job.what = what;
   job.bytes = bytes;
@@ -136,9 +148,9 @@ order late(order job, std::string_view pattern) {
 }
 
 TEST_CASE("loop: where ranks come late results are looked at, too") {
-  for (const operation what : all_operations) {
+  for (const collective what : all_collectives) {
     for (const char* pattern : {"none", "random:mif=30", "late:share=25%,mif=30"}) {
-      CAPTURE(name_of(what));
+      CAPTURE(name(what));
       CAPTURE(pattern);
       CHECK(all_right(3, late(job_for(what, 64), pattern), fault::none));
       if (!has_sizes(what)) continue;
@@ -148,7 +160,7 @@ TEST_CASE("loop: where ranks come late results are looked at, too") {
 }
 
 TEST_CASE("loop: a late rank's time begins when it arrives, the others' time before") {
-  const order job = late(job_for(operation::allreduce, 8), "late:share=50%,mif=400000");
+  const order job = late(job_for(collective::allreduce, 8), "late:share=50%,mif=400000");
   constexpr double delay_us = 40'000;
   double all_us = 0;
   for (const outcome& one : outcomes(2, job, fault::none)) {
@@ -165,7 +177,7 @@ TEST_CASE("loop: an order with a wrong pattern of arrivals is refused") {
   meeting shared(1);
   plain_library library(shared, 0, fault::none);
   buffer_ring ring;
-  const order job = late(job_for(operation::bcast, 8), "late");
+  const order job = late(job_for(collective::bcast, 8), "late");
   CHECK_THROWS_AS(obey(library, ring, job), std::invalid_argument);
 }
 
@@ -196,10 +208,10 @@ TEST_CASE("latecomer: a delay is spent in full") {
 }
 
 TEST_CASE("loop: right results are found right") {
-  for (const operation what : all_operations) {
+  for (const collective what : all_collectives) {
     for (const std::size_t ranks : {1, 2, 3, 5}) {
       for (const std::size_t bytes : {std::size_t{8}, std::size_t{64}, std::size_t{5000 * 8}}) {
-        CAPTURE(name_of(what));
+        CAPTURE(name(what));
         CAPTURE(ranks);
         CAPTURE(bytes);
         CHECK(all_right(ranks, job_for(what, bytes), fault::none));
@@ -209,10 +221,10 @@ TEST_CASE("loop: right results are found right") {
 }
 
 TEST_CASE("loop: one wrong element anywhere is noticed") {
-  for (const operation what : all_operations) {
+  for (const collective what : all_collectives) {
     if (!has_sizes(what)) continue;
     for (const fault wrong : {fault::wrong_element, fault::wrong_block, fault::spoiled_send}) {
-      CAPTURE(name_of(what));
+      CAPTURE(name(what));
       CAPTURE(static_cast<int>(wrong));
       CHECK_FALSE(all_right(3, job_for(what, 64), wrong));
     }
@@ -221,9 +233,9 @@ TEST_CASE("loop: one wrong element anywhere is noticed") {
 
 TEST_CASE("loop: a call that did nothing is noticed") {
   // The root of a bcast has its data already.
-  for (const operation what : all_operations) {
-    if (!has_sizes(what) || what == operation::bcast) continue;
-    CAPTURE(name_of(what));
+  for (const collective what : all_collectives) {
+    if (!has_sizes(what) || what == collective::bcast) continue;
+    CAPTURE(name(what));
     CHECK_FALSE(all_right(3, job_for(what, 64), fault::lost_call));
   }
 }
@@ -243,7 +255,7 @@ TEST_CASE("pattern: depends on everything and is small enough to sum exactly") {
 
 TEST_CASE("buffers: slots are apart, aligned, rotate, and change from turn to turn") {
   buffer_ring ring;
-  ring.arrange(shape_of(operation::allreduce, 100, 1, 4), 4);
+  ring.arrange(shape_of(collective::allreduce, 100, 1, 4), 4);
   const std::size_t count = ring.slots().size();
   CHECK(count >= 2);
   for (const slot& one : ring.slots()) {
@@ -273,12 +285,30 @@ TEST_CASE("buffers: bounded memory, beyond the caches where messages are large")
   }
 }
 
+TEST_CASE("blocks: counts and displacements follow the size") {
+  uniform_blocks<int> blocks;
+  for (const int words : {5, 5, 2}) {
+    blocks.arrange(words, 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(blocks.counts()[i] == words);
+      CHECK(blocks.displacements()[i] == static_cast<int>(i) * words);
+    }
+  }
+}
+
 TEST_CASE("buffers: what each rank holds") {
-  CHECK(shape_of(operation::barrier, 0, 0, 4).send_words == 0);
-  CHECK(shape_of(operation::bcast, 8, 0, 4).stamps);
-  CHECK_FALSE(shape_of(operation::bcast, 8, 1, 4).stamps);
-  CHECK(shape_of(operation::allgather, 8, 1, 4).recv_words == 32);
-  CHECK(shape_of(operation::alltoall, 8, 1, 4).send_words == 32);
+  CHECK(shape_of(collective::barrier, 0, 0, 4).send_words == 0);
+  CHECK(shape_of(collective::bcast, 8, 0, 4).stamps);
+  CHECK_FALSE(shape_of(collective::bcast, 8, 1, 4).stamps);
+  CHECK(shape_of(collective::allgather, 8, 1, 4).recv_words == 32);
+  CHECK(shape_of(collective::alltoall, 8, 1, 4).send_words == 32);
+  CHECK(shape_of(collective::reduce_scatter_block, 8, 1, 4).send_words == 32);
+  CHECK(shape_of(collective::reduce_scatter_block, 8, 1, 4).recv_words == 8);
+  CHECK(shape_of(collective::scatter, 8, 0, 4).send_words == 32);
+  CHECK(shape_of(collective::scatterv, 8, 1, 4).send_words == 0);
+  CHECK(shape_of(collective::gather, 8, 0, 4).recv_words == 32);
+  CHECK(shape_of(collective::gatherv, 8, 1, 4).recv_words == 0);
+  CHECK(shape_of(collective::exscan, 8, 0, 4).recv_words == 8);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ measurement measured(library of, const point& at, double us) {
 std::vector<measurement> results(const std::vector<std::size_t>& ranks) {
   std::vector<measurement> all;
   for (const std::size_t count : ranks) {
-    for (const operation what : all_operations) {
+    for (const collective what : usual_collectives) {
       for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}}) {
         const point at{what, count, has_sizes(what) ? bytes : 0};
         if (!has_sizes(what) && bytes > 8) continue;
@@ -32,6 +32,7 @@ std::vector<measurement> results(const std::vector<std::size_t>& ranks) {
                                       measured(library::openmpi, at, 2),
                                       measured(library::mpich, at, 3)};
         compare(here);
+        for (measurement& one : here) one.limit_us = 0.5;
         all.insert(all.end(), here.begin(), here.end());
       }
     }
@@ -40,7 +41,7 @@ std::vector<measurement> results(const std::vector<std::size_t>& ranks) {
 }
 
 TEST_CASE("measurement: figures from samples") {
-  const measurement one = measured(library::openmpi, {operation::bcast, 4, 8}, 10);
+  const measurement one = measured(library::openmpi, {collective::bcast, 4, 8}, 10);
   CHECK(one.median_us == doctest::Approx(10));
   CHECK(one.p10_us == doctest::Approx(9.2));
   CHECK(one.p90_us == doctest::Approx(10.8));
@@ -50,7 +51,7 @@ TEST_CASE("measurement: figures from samples") {
 
 TEST_CASE("measurement: the barrier of two ranks is told in trips of the same sample") {
   measurement one;
-  one.at = {operation::barrier, 2, 0};
+  one.at = {collective::barrier, 2, 0};
   summarize(one, std::vector<sample>{{0.1, 50, 0}, {0.3, 50, 0}, {0.4, 200, 0}});
   CHECK(*one.trips == doctest::Approx(2));
   one.at.ranks = 4;
@@ -69,20 +70,20 @@ TEST_CASE("measurement: the ratio is the better peer's median over ours, and our
   CHECK_FALSE(all[1].ratio.has_value());
   CHECK_FALSE(all[2].ratio.has_value());
   CHECK(*mean_ratio(all, std::nullopt, std::nullopt) == doctest::Approx(2));
-  CHECK(*mean_ratio(all, operation::bcast, 2) == doctest::Approx(2));
-  CHECK_FALSE(mean_ratio(all, operation::bcast, 3).has_value());
+  CHECK(*mean_ratio(all, collective::bcast, 2) == doctest::Approx(2));
+  CHECK_FALSE(mean_ratio(all, collective::bcast, 3).has_value());
 }
 
 TEST_CASE("measurement: no peer, no ratio") {
-  std::vector<measurement> alone{measured(library::muster, {operation::bcast, 4, 8}, 1)};
+  std::vector<measurement> alone{measured(library::muster, {collective::bcast, 4, 8}, 1)};
   compare(alone);
   CHECK_FALSE(alone[0].ratio.has_value());
 }
 
 TEST_CASE("measurement: a peer that failed is not compared with") {
-  std::vector<measurement> here{measured(library::muster, {operation::bcast, 4, 8}, 1),
+  std::vector<measurement> here{measured(library::muster, {collective::bcast, 4, 8}, 1),
                                 measurement{},
-                                measured(library::mpich, {operation::bcast, 4, 8}, 3)};
+                                measured(library::mpich, {collective::bcast, 4, 8}, 3)};
   here[1].of = library::openmpi;
   compare(here);
   CHECK(*here[0].ratio == doctest::Approx(3));
@@ -102,12 +103,13 @@ TEST_CASE("json: an array of objects with the agreed fields") {
     CHECK(object.at("bytes").is_number_unsigned());
     for (const char* figure : {"median_us", "p10_us", "p90_us"}) CHECK(object.at(figure) > 0);
     CHECK(object.at("verified") == true);
+    CHECK(object.at("limit_us") == 0.5);
     CHECK(object.contains("ratio") == (object.at("library") == "muster"));
   }
 }
 
 TEST_CASE("json: how ranks came late") {
-  measurement late = measured(library::muster, {operation::bcast, 4, 8}, 1);
+  measurement late = measured(library::muster, {collective::bcast, 4, 8}, 1);
   CHECK_FALSE(to_json(late).contains("arrivals"));
   late.late = {"random:mif=32", 7, 150};
   const auto object = to_json(late);
@@ -127,21 +129,22 @@ TEST_CASE("json: a library that failed is there, without figures, and says why")
 
 TEST_CASE("table: a row a size, the ratio at each") {
   const auto all = results({2});
-  const std::string table = point_table(all, operation::alltoall, 2, {});
+  const std::string table = point_table(all, collective::alltoall, 2, {});
   CHECK(table.find("alltoall, 2 ranks") != std::string::npos);
   CHECK(table.find("4 KiB") != std::string::npos);
   CHECK(table.find("1.00 µs") != std::string::npos);
-  CHECK(table.find("2.00   50 ns") != std::string::npos);
+  CHECK(table.find("2.00   50 ns    0.50 µs\n") != std::string::npos);
+  CHECK(table.find("limit\n") != std::string::npos);
   CHECK(table.find('\033') == std::string::npos);
-  CHECK(point_table(all, operation::alltoall, 2, {.colours = true}).find("\033[32m") !=
+  CHECK(point_table(all, collective::alltoall, 2, {.colours = true}).find("\033[32m") !=
         std::string::npos);
 }
 
 TEST_CASE("table: how ranks came late, and the message time of each row") {
   auto all = results({2});
-  CHECK(point_table(all, operation::bcast, 2, {}).find("arrivals") == std::string::npos);
+  CHECK(point_table(all, collective::bcast, 2, {}).find("arrivals") == std::string::npos);
   for (measurement& one : all) one.late = {"random:mif=32", 7, 1500};
-  const std::string table = point_table(all, operation::bcast, 2, {});
+  const std::string table = point_table(all, collective::bcast, 2, {});
   CHECK(table.find("bcast, 2 ranks, arrivals random:mif=32, seed 7\n") != std::string::npos);
   CHECK(table.find("message\n") != std::string::npos);
   CHECK(table.find("1.50 µs\n") != std::string::npos);
@@ -150,10 +153,11 @@ TEST_CASE("table: how ranks came late, and the message time of each row") {
 TEST_CASE("table: wrong results and failures can't be overlooked") {
   auto all = results({2});
   all[1].verified = false;
-  CHECK(point_table(all, operation::barrier, 2, {}).find("Open MPI WRONG") != std::string::npos);
+  CHECK(point_table(all, collective::barrier, 2, {}).find("Open MPI WRONG") != std::string::npos);
   measurement failed;
-  failed.at = {operation::barrier, 2, 0};
-  CHECK(point_table(std::vector{failed}, operation::barrier, 2, {}).find("–") != std::string::npos);
+  failed.at = {collective::barrier, 2, 0};
+  CHECK(point_table(std::vector{failed}, collective::barrier, 2, {}).find("–") !=
+        std::string::npos);
 }
 
 TEST_CASE("table: means by collective, by rank count and over all") {
@@ -171,14 +175,30 @@ TEST_CASE("plot: a self-contained SVG with a panel for everything") {
     CHECK(svg.starts_with("<svg "));
     CHECK(svg.ends_with("</svg>\n"));
     CHECK(svg.find("a &amp; b &lt;c&gt;") != std::string::npos);
-    for (const operation what : all_operations) {
-      CAPTURE(name_of(what));
-      CHECK(svg.find(">" + std::string(name_of(what))) != std::string::npos);
+    for (const collective what : usual_collectives) {
+      CAPTURE(name(what));
+      CHECK(svg.find(">" + std::string(name(what))) != std::string::npos);
     }
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(svg.find("inf") == std::string::npos);
     CHECK(svg.find("href") == std::string::npos);
+    CHECK(svg.find("the least this machine allows") != std::string::npos);
   }
+}
+
+std::size_t count_of(const std::string& what, const std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) count += 1;
+  return count;
+}
+
+TEST_CASE("plot: the limit is a dashed line in each panel, where it is known") {
+  auto all = results({2, 4, 8, 16});
+  const std::size_t panels = usual_collectives.size() * 4;
+  constexpr std::size_t legend = 1;
+  CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == panels + legend);
+  for (measurement& one : all) one.limit_us.reset();
+  CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == 0);
 }
 
 TEST_CASE("plot: how ranks came late is in the title") {
@@ -199,9 +219,9 @@ TEST_CASE("plot: HTML where the name says so") {
 
 TEST_CASE("plot: whatever was measured, even nothing, draws") {
   CHECK(draw_plot("x.svg", {}, {}).find("Nothing measured") != std::string::npos);
-  const std::vector<measurement> one{measured(library::muster, {operation::barrier, 2, 0}, 1)};
+  const std::vector<measurement> one{measured(library::muster, {collective::barrier, 2, 0}, 1)};
   CHECK(draw_plot("x.svg", one, {}).find("nan") == std::string::npos);
-  const std::vector<measurement> other{measured(library::mpich, {operation::bcast, 2, 8}, 1)};
+  const std::vector<measurement> other{measured(library::mpich, {collective::bcast, 2, 8}, 1)};
   CHECK(draw_plot("x.svg", other, {}).find("nan") == std::string::npos);
 }
 

@@ -10,8 +10,6 @@
 namespace muster::simulator {
 namespace {
 
-using bench::operation;
-
 job four_ranks() {
   job how;
   how.model.name = "made_up";
@@ -40,7 +38,7 @@ result measured(const point& at, double us) {
 using testing::says;
 
 TEST_CASE("report: rows tell who ran, or why nobody did") {
-  result one = measured({operation::alltoall, 8, "auto"}, 4.5);
+  result one = measured({collective::alltoall, 8, "auto"}, 4.5);
   CHECK(says(table_row(one), "8 B  auto: pairwise"));
   CHECK(says(table_row(one), "4.50 µs       12"));
   CHECK(says(table_row(one), "128 KiB  2.00 µs  3.00 µs"));
@@ -50,7 +48,7 @@ TEST_CASE("report: rows tell who ran, or why nobody did") {
   CHECK(!says(table_row(one), "WRONG RESULTS"));
 
   result other;
-  other.at = {operation::alltoall, 8, "flat"};
+  other.at = {collective::alltoall, 8, "flat"};
   other.failure = "rank 1: broken\nsecond line";
   CHECK(says(table_row(other), "failed: rank 1: broken"));
   CHECK(!says(table_row(other), "second line"));
@@ -64,13 +62,13 @@ TEST_CASE("report: headings name machine, ranks, arrivals and seed") {
   how.late = arrivals::parse("random:mif=8");
   how.nodes = 1;
   CHECK(describe(how) == "made_up, 1 node x 2 ranks, arrivals random:mif=8, seed 7");
-  CHECK(says(table_head(how, operation::alltoall), "bytes a block"));
-  CHECK(!says(table_head(how, operation::bcast), "bytes a block"));
+  CHECK(says(table_head(how, collective::alltoall), "bytes a block"));
+  CHECK(!says(table_head(how, collective::bcast), "bytes a block"));
 }
 
 TEST_CASE("report: JSON has what was asked, and figures only where there are some") {
   const job how = four_ranks();
-  const auto one = to_json(how, measured({operation::alltoall, 8, "auto"}, 4.5));
+  const auto one = to_json(how, measured({collective::alltoall, 8, "auto"}, 4.5));
   CHECK(one["collective"] == "alltoall");
   CHECK(one["asked"] == "auto");
   CHECK(one["algorithm"] == "pairwise");
@@ -93,7 +91,7 @@ TEST_CASE("report: JSON has what was asked, and figures only where there are som
 }
 
 TEST_CASE("report: the waiting of each of very many ranks") {
-  result one = measured({operation::barrier, 0, "auto"}, 1);
+  result one = measured({collective::barrier, 0, "auto"}, 1);
   one.waiting_us.assign(7168, 2.5);
   const auto object = to_json(four_ranks(), one);
   CHECK(object["waiting_us"].size() == 7168);
@@ -101,11 +99,11 @@ TEST_CASE("report: the waiting of each of very many ranks") {
 }
 
 TEST_CASE("report: the plot has a line an algorithm and a panel a collective") {
-  const std::vector<result> all = {measured({operation::barrier, 0, "auto"}, 3),
-                                   measured({operation::alltoall, 8, "auto"}, 4),
-                                   measured({operation::alltoall, 8, "pairwise"}, 4),
-                                   measured({operation::alltoall, 64, "auto"}, 5),
-                                   measured({operation::alltoall, 64, "pairwise"}, 5)};
+  const std::vector<result> all = {measured({collective::barrier, 0, "auto"}, 3),
+                                   measured({collective::alltoall, 8, "auto"}, 4),
+                                   measured({collective::alltoall, 8, "pairwise"}, 4),
+                                   measured({collective::alltoall, 64, "auto"}, 5),
+                                   measured({collective::alltoall, 64, "pairwise"}, 5)};
   const std::string svg = draw_plot("a.svg", four_ranks(), all);
   for (const char* part : {"<svg", "made_up, 2 nodes x 2 ranks, seed 7</title>", "Two &lt;nodes",
                            ">barrier<", ">alltoall<", ">pairwise<", ">64 B<"}) {

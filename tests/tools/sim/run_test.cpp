@@ -11,7 +11,6 @@
 namespace muster::simulator {
 namespace {
 
-using bench::operation;
 using namespace std::chrono_literals;
 
 job job_on(std::string_view machine, std::size_t nodes, std::size_t ranks_a_node) {
@@ -28,7 +27,7 @@ result run(const job& how, const point& at) {
 }
 
 void check_well(const result& one) {
-  CAPTURE(name_of(one.at.what));
+  CAPTURE(name(one.at.what));
   CAPTURE(one.at.bytes);
   CHECK(one.failure == "");
   CHECK(one.suits);
@@ -38,10 +37,10 @@ void check_well(const result& one) {
 }
 
 TEST_CASE("run: every collective has right results on several nodes") {
-  for (const operation what : bench::all_operations) {
+  for (const collective what : bench::usual_collectives) {
     for (const std::size_t bytes : {8, 4096, 65536}) {
       const result found =
-          run(job_on("connectx_ddr", 3, 2), {what, has_sizes(what) ? bytes : 0, "auto"});
+          run(job_on("connectx_ddr", 3, 2), {what, bench::has_sizes(what) ? bytes : 0, "auto"});
       check_well(found);
       CHECK(found.payload);
       CHECK(found.times_us.size() == 3);
@@ -57,7 +56,7 @@ TEST_CASE("run: what pairwise alltoall sends is known") {
       constexpr std::size_t bytes = 512;
       const std::size_t others = nodes * each - each;
       const result found =
-          run(job_on("hdr100", nodes, each), {operation::alltoall, bytes, "pairwise"});
+          run(job_on("hdr100", nodes, each), {collective::alltoall, bytes, "pairwise"});
       check_well(found);
       CHECK(found.algorithm == "pairwise");
       const work& node = found.busiest_node;
@@ -75,7 +74,7 @@ TEST_CASE("run: what pairwise alltoall sends is known") {
 }
 
 TEST_CASE("run: what the flat alltoall of one node copies is known") {
-  const result found = run(job_on("colony", 1, 4), {operation::alltoall, 64, "flat"});
+  const result found = run(job_on("colony", 1, 4), {collective::alltoall, 64, "flat"});
   check_well(found);
   CHECK(found.all.sends == 0);
   CHECK(found.all.node_sends == 0);
@@ -84,7 +83,7 @@ TEST_CASE("run: what the flat alltoall of one node copies is known") {
 }
 
 TEST_CASE("run: no rank waits for longer than the call takes") {
-  for (const operation what : {operation::barrier, operation::allgather, operation::alltoall}) {
+  for (const collective what : {collective::barrier, collective::allgather, collective::alltoall}) {
     const result found = run(job_on("infinipath", 3, 4), {what, 64, "auto"});
     check_well(found);
     const double most = *std::max_element(found.times_us.begin(), found.times_us.end());
@@ -96,10 +95,10 @@ TEST_CASE("run: no rank waits for longer than the call takes") {
 }
 
 TEST_CASE("run: without payload it takes the same time and does the same") {
-  for (const operation what : bench::all_operations) {
+  for (const collective what : bench::usual_collectives) {
     job how = job_on("qsnet2_dual_rail", 3, 3);
     how.late = arrivals::parse("random:mif=8");
-    const point at{what, has_sizes(what) ? std::size_t{20000} : 0, "auto"};
+    const point at{what, bench::has_sizes(what) ? std::size_t{20000} : 0, "auto"};
     const result with = run(how, at);
     how.payload = false;
     const result without = run(how, at);
@@ -115,7 +114,7 @@ TEST_CASE("run: without payload it takes the same time and does the same") {
 }
 
 TEST_CASE("run: payload is left out where it would not fit") {
-  const point at{operation::alltoall, std::size_t{64} << 20, "auto"};
+  const point at{collective::alltoall, std::size_t{64} << 20, "auto"};
   CHECK(call_buffers::bytes(at, 4) == std::size_t{2} << 30);
   job how = job_on("hdr100", 2, 2);
   how.calls = 1;
@@ -127,7 +126,7 @@ TEST_CASE("run: payload is left out where it would not fit") {
 TEST_CASE("run: times come from the seed") {
   job how = job_on("infinihost3", 4, 2);
   how.late = arrivals::parse("random:mif=8");
-  const point at{operation::alltoall, 8, "auto"};
+  const point at{collective::alltoall, 8, "auto"};
   const result once = run(how, at);
   CHECK(run(how, at).times_us == once.times_us);
   how.seed = 2;
@@ -138,7 +137,7 @@ TEST_CASE("run: a barrier waits for those who come late") {
   job how = job_on("connectx_ddr", 2, 2);
   how.late = arrivals::parse("late:share=25%,mif=1");
   how.message_time = 1ms;
-  const result found = run(how, {operation::barrier, 0, "auto"});
+  const result found = run(how, {collective::barrier, 0, "auto"});
   check_well(found);
   CHECK(*found.message_time_ns == 1'000'000);
   // Three of four ranks wait for the fourth.
@@ -161,7 +160,7 @@ TEST_CASE("run: a message time is what the model says") {
 }
 
 TEST_CASE("run: an algorithm that can't is not run") {
-  const result found = run(job_on("colony", 2, 2), {operation::alltoall, 8, "flat"});
+  const result found = run(job_on("colony", 2, 2), {collective::alltoall, 8, "flat"});
   CHECK(!found.suits);
   CHECK(!found.has_figures());
   CHECK(found.failure == "");
@@ -171,7 +170,7 @@ TEST_CASE("run: a trace is of all that happened") {
   job how = job_on("colony", 2, 2);
   how.traced = true;
   how.calls = 1;
-  const result found = run(how, {operation::alltoall, 8, "pairwise"});
+  const result found = run(how, {collective::alltoall, 8, "pairwise"});
   check_well(found);
   std::size_t begun = 0;
   constexpr std::string_view begins = "\"ph\":\"b\"";

@@ -1,0 +1,98 @@
+#include "tools/bench/markdown.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/support/says.hpp"
+
+namespace muster::bench {
+namespace {
+
+using testing::says;
+
+measurement measured(library of, const point& at, double us) {
+  measurement one;
+  one.at = at;
+  one.of = of;
+  one.median_us = us;
+  one.samples = 1;
+  one.limit_us = 0.25;
+  return one;
+}
+
+std::vector<measurement> results(const std::vector<std::size_t>& ranks) {
+  std::vector<measurement> all;
+  for (const std::size_t count : ranks) {
+    for (const point& at :
+         {point{collective::barrier, count, 0}, point{collective::bcast, count, 4096}}) {
+      std::vector<measurement> here{measured(library::muster, at, 1),
+                                    measured(library::openmpi, at, 20),
+                                    measured(library::mpich, at, 300)};
+      compare(here);
+      all.insert(all.end(), here.begin(), here.end());
+    }
+  }
+  return all;
+}
+
+std::string complaint(std::string_view document, const std::vector<measurement>& all) {
+  try {
+    refreshed(document, all);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("markdown: every library, the ratio and the limit at each size") {
+  CHECK(markdown_table(results({4, 8}), 4) ==
+        "| | size | Muster | Open MPI | MPICH | ratio | limit |\n"
+        "|---|---|---|---|---|---|---|\n"
+        "| barrier |  | 1.00 | 20.0 | 300 | 20.00 | 0.25 |\n"
+        "| bcast | 4 KiB | 1.00 | 20.0 | 300 | 20.00 | 0.25 |\n");
+}
+
+TEST_CASE("markdown: what was not measured is a dash") {
+  auto all = results({4});
+  all[0].samples = 0;
+  all[0].ratio.reset();
+  for (measurement& one : all) one.limit_us.reset();
+  CHECK(says(markdown_table(all, 4), "| barrier |  | – | 20.0 | 300 | – | – |"));
+}
+
+TEST_CASE("markdown: means by collective and number of ranks") {
+  CHECK(markdown_means(results({4, 8})) ==
+        "| | 4 ranks | 8 ranks |\n|---|---|---|\n| barrier | 20.00 | 20.00 |\n"
+        "| bcast | 20.00 | 20.00 |\n| **all points** | 20.00 | 20.00 |\n");
+}
+
+TEST_CASE("markdown: tables go between their markers, again and again, and nothing else changes") {
+  const std::string before = "Words.\n<!-- muster bench: 4 ranks -->\nold\n";
+  const std::string after = "<!-- muster bench: end -->\nMore words.\n";
+  const auto all = results({4});
+  const std::string once = refreshed(before + after, all);
+  CHECK(once ==
+        "Words.\n<!-- muster bench: 4 ranks -->\n\n" + markdown_table(all, 4) + "\n" + after);
+  CHECK(refreshed(once, all) == once);
+}
+
+TEST_CASE("markdown: a new document has a place for everything") {
+  constexpr std::array<std::size_t, 2> ranks{4, 8};
+  const auto all = results({4, 8});
+  const std::string text = refreshed(new_document(ranks), all);
+  CHECK(says(text, markdown_means(all)));
+  CHECK(says(text, "## 4 ranks\n\n<!-- muster bench: 4 ranks -->\n\n" + markdown_table(all, 4)));
+  CHECK(says(text, "## 8 ranks\n\n<!-- muster bench: 8 ranks -->\n\n" + markdown_table(all, 8)));
+}
+
+TEST_CASE("markdown: a document without a place for a table is refused, naming it") {
+  CHECK(says(complaint("Words.\n", results({4})), "a line <!-- muster bench: 4 ranks -->"));
+  CHECK(says(complaint("<!-- muster bench: 4 ranks -->\n", results({4})),
+             "a line <!-- muster bench: end -->"));
+}
+
+}  // namespace
+}  // namespace muster::bench
