@@ -9,12 +9,15 @@
 
 namespace muster {
 
-task<> perform(team& on, arguments call) {
+namespace {
+
+task<> run(team& on, arguments call, task<>* before) {
   check(on, call);
   on.require_whole();
   const algorithm& chosen = on.select(call);
   context me(on, call, chosen);
   try {
+    if (before != nullptr) co_await std::move(*before);
     co_await me.turn();
     co_await chosen.run(me, call);
     me.complete();
@@ -26,8 +29,6 @@ task<> perform(team& on, arguments call) {
     throw;
   }
 }
-
-namespace {
 
 /// A layout whose blocks follow each other where it does not say otherwise.
 class complete_layout {
@@ -47,6 +48,10 @@ private:
 };
 
 }  // namespace
+
+task<> perform(team& on, arguments call) { return run(on, call, nullptr); }
+
+task<> perform_after(team& on, arguments call, task<> before) { co_await run(on, call, &before); }
 
 task<> perform(team& on, arguments call, block_layout send, block_layout receive) {
   const complete_layout complete_send(send);

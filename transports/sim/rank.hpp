@@ -73,6 +73,11 @@ public:
   wire::liveness state(std::size_t rank) const noexcept override;
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
+  wire::site provide(std::span<const std::size_t> members, std::size_t turn) override;
+  void withdraw(const wire::site& provided) noexcept override;
+  std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
+                                       std::span<const wire::site> sites) override;
+  wire::footprint footprint() const noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}
 

@@ -57,6 +57,18 @@ void rank::fail(const wire::failure& why) noexcept {
   if (!dead_) in_.break_job(why);
 }
 
+// ---- teams made from the job's
+
+wire::site rank::provide(std::span<const std::size_t>, std::size_t) {
+  throw error(errc::resource, "simulation: cannot make teams");
+}
+void rank::withdraw(const wire::site&) noexcept {}
+std::unique_ptr<wire::fabric> rank::derive(std::span<const std::size_t>,
+                                           std::span<const wire::site>) {
+  throw error(errc::resource, "simulation: cannot make teams");
+}
+wire::footprint rank::footprint() const noexcept { return {}; }
+
 // ---- messages
 
 void rank::post(message& one) noexcept {
