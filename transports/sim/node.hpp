@@ -69,13 +69,18 @@ private:
     std::span<std::byte> bytes;
     const std::byte* stages;
     std::vector<bool> touched;  ///< pages
+    bool contains(const std::byte* address) const noexcept {
+      return address >= bytes.data() && address < bytes.data() + bytes.size();
+    }
   };
   static std::span<std::byte> memory_of(const wire::board& one) noexcept;
+  static area area_for(const wire::board& one);
   const area* area_of(const std::byte* address) const noexcept;
 
   std::size_t ranks_;
   pages shared_;
-  std::map<const std::byte*, area> areas_;  // by their ends
+  area own_;
+  std::map<const std::byte*, area> others_;  // of teams made from others, by their ends
   std::map<const std::byte*, pages> buffers_;
   picoseconds memory_free_ = 0;
 };

@@ -74,14 +74,16 @@ TEST_CASE("three thousand teams, some alive for a while, dropped in another orde
         [](team& of) {
           make_and_drop(of, rounds(300, 50));
           start(barrier(of)).wait();
+          // One looks, since looking takes a descriptor, too.
           const std::size_t before = resident_bytes();
-          const std::size_t descriptors = open_descriptors();
+          const std::size_t descriptors = of.rank() == 0 ? open_descriptors() : 0;
           start(barrier(of)).wait();
           make_and_drop(of, rounds(3000, 150));
           start(barrier(of)).wait();
-          // Not all at once: what 20 teams a rank left behind is still there.
-          if (!sanitized) CHECK(resident_bytes() < before + 64 * mebibyte);
-          CHECK(open_descriptors() == descriptors);
+          if (of.rank() == 0) {
+            if (!sanitized) CHECK(resident_bytes() < before + 64 * mebibyte);
+            CHECK(open_descriptors() == descriptors);
+          }
           start(barrier(of)).wait();
         },
         layout);
