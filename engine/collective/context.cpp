@@ -37,11 +37,13 @@ task<> context::run() {
 }
 
 bool context::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
-  if (fabric().broken()) [[unlikely]] {
-    refuse();
-    if (refusal_ != nullptr) return true;
+  if (!running_) {
+    if (fabric().broken()) [[unlikely]] {
+      refuse();
+      if (refusal_ != nullptr) return true;
+    }
+    take_place();
   }
-  take_place();
   if (lane_is_free()) return true;
   turn_.emplace(*this);
   if (turn_->await_ready()) return true;
@@ -141,7 +143,7 @@ void context::arrive() noexcept {
   // The line of an operation soon to come is still in the cache of whoever read it last; a store
   // that has to fetch it would hold up those after it.
   constexpr std::size_t soon = 2;
-  prefetch_to_write(&board().arrival((ticket_.lane + soon) % wire::lanes, index_));
+  prefetch_to_write(&board().arrival(board().lane_of(ticket_.sequence + soon), index_));
 }
 
 void context::publish(std::span<const std::byte> first,
@@ -212,9 +214,10 @@ void context::throw_mismatch(std::size_t neighbour) const {
 
 std::optional<error> context::mismatch(std::size_t other) const {
   const std::uint64_t last = ticket_.sequence;
-  const std::uint64_t first = last > wire::lanes ? last - wire::lanes + 1 : 1;
+  const std::uint64_t lanes = board().extent().lanes;
+  const std::uint64_t first = last > lanes ? last - lanes + 1 : 1;
   for (std::uint64_t sequence = first; sequence <= last; ++sequence) {
-    const std::size_t lane = sequence % wire::lanes;
+    const std::size_t lane = board().lane_of(sequence);
     const auto mine = read_record(fabric().record(lane, rank()));
     const auto theirs = read_record(fabric().record(lane, other));
     if (mine.sequence != sequence || theirs.sequence != sequence || mine == theirs) continue;

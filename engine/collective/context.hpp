@@ -426,7 +426,11 @@ public:
   std::string describe() const;
 
 protected:
-  /// An operation that is still under way ends here.
+  // The operation begins with its place in the team's order, and ends well or by breaking the team
+  // (unless it is broken already).
+  void take_place() noexcept;
+  void end(const std::exception_ptr& failure) noexcept override;
+  /// One that is still under way ends here.
   ~context() { end_if_running(); }
   void end_if_running() noexcept {
     if (running_) [[unlikely]] {
@@ -521,17 +525,13 @@ private:
     return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(ticket_.stage, neighbour)
                                            : board().short_stage(ticket_.stage, neighbour);
   }
-  // The operation begins with its place in the team's order, and ends well or by breaking the team
-  // (unless it is broken already).
   bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
   void enter() override;
-  void end(const std::exception_ptr& failure) noexcept override;
   void complete() noexcept;
   void abandon(const error& why) noexcept;
   [[gnu::cold]] void abandon(const std::exception_ptr& failure) noexcept;
   [[gnu::cold]] void abandon_destroyed() noexcept;
   [[gnu::cold]] void refuse() noexcept;
-  void take_place() noexcept;
   void write_record() noexcept;
   /// Bytes that the ranks of this node receive together.
   std::size_t received_in_node() const noexcept;

@@ -22,6 +22,10 @@ public:
     return context::run();
   }
 
+  /// Takes its place in the team's order before it begins, or ends without beginning.
+  void reserve() noexcept { take_place(); }
+  void give_up(const std::exception_ptr& why) noexcept { end(why); }
+
   static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
   static void operator delete(void* memory) noexcept { frame_pool::release(memory); }
 

@@ -65,6 +65,20 @@ task<> perform(team& on, const arguments& call, const block_layout& send,
   return run(std::make_unique<varying_operation>(on, call, send, receive));
 }
 
+task<> perform_after(team& on, arguments call, task<> before) {
+  auto one = std::make_unique<operation>(on, call);
+  one->reserve();
+  operation& mine = *one;
+  task<> part = run(std::move(one));
+  try {
+    co_await std::move(before);
+  } catch (...) {
+    mine.give_up(std::current_exception());
+    throw;
+  }
+  co_await std::move(part);
+}
+
 task<> barrier(team& on) { return perform(on, arguments{}); }
 
 std::string_view chosen_algorithm(const team& on, const arguments& call) {

@@ -39,14 +39,16 @@ struct ticket {
 /// tickets agree without a word between them.
 class operation_order {
 public:
+  explicit operation_order(wire::extent much = {}) noexcept : extent_(much) {}
+
   ticket begin(std::uint64_t call, stage_kind kind) noexcept {
     // The fingerprint covers all calls so far, so that an earlier mismatch shows at any contact.
     history_ = mix_bits(history_ ^ call);
     ticket mine;
     mine.sequence = ++begun_;
     mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
-    mine.lane = mine.sequence % wire::lanes;
-    mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
+    mine.lane = mine.sequence & (extent_.lanes - 1);
+    mine.after = mine.sequence > extent_.lanes ? mine.sequence - extent_.lanes : 0;
     mine.kind = kind;
     switch (kind) {
       case stage_kind::none:
@@ -58,7 +60,7 @@ public:
         take_stage(mine, exchanges_++ % wire::exchange_stages, short_users_);
         break;
       case stage_kind::lengthy:
-        take_stage(mine, tracked_++ % wire::long_stages, long_users_);
+        take_stage(mine, tracked_++ & (extent_.long_stages - 1), long_users_);
         break;
       case stage_kind::very_long:
         take_stage(mine, tracked_++ % wire::very_long_stages, long_users_);
@@ -90,6 +92,7 @@ private:
   static_assert(wire::exchange_stages <= wire::lanes &&
                 wire::very_long_stages <= wire::long_stages);
 
+  wire::extent extent_;
   std::uint64_t begun_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t complete_ahead_ = 0;  // bit i: operation completed_ + 1 + i is complete

@@ -21,6 +21,7 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
       node_index_(shape_.index_of(rank)),
       catalog_(rows),
       machine_(measured),
+      order_(reach.board().extent()),
       known_complete_(node_.size(), 0) {
   if (node_.size() > most_ranks_a_node) {
     throw error(errc::invalid_argument, "team: a node has " + std::to_string(node_.size()) +
@@ -35,6 +36,24 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
   for (const algorithm& row : catalog_) {
     rows_for_[static_cast<std::size_t>(row.what)].push_back(&row);
   }
+}
+
+namespace {
+
+muster::shape shape_of(const muster::shape& all, std::span<const std::size_t> members) {
+  std::vector<place> places;
+  places.reserve(members.size());
+  for (const std::size_t rank : members) places.push_back(all.place_of(rank));
+  return muster::shape(std::move(places));
+}
+
+}  // namespace
+
+team::team(const team& of, std::unique_ptr<wire::fabric> reach,
+           std::span<const std::size_t> members, std::size_t rank)
+    : team(of.engine_, *reach, shape_of(of.shape_, members), rank, of.catalog_, of.machine_) {
+  own_fabric_ = std::move(reach);
+  chosen_ = of.chosen_;
 }
 
 void choose_from_environment(team& of) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,9 +23,13 @@ inline constexpr std::size_t most_ranks_a_node = 1024;
 
 /// An ordered set of ranks that perform collectives together, as one of them sees it.
 ///
-/// All ranks call the same collectives in the same order; any number may be in flight. A team
-/// belongs to the thread that drives its engine. After a failure it is broken: every further call
-/// throws what the first failure was.
+/// All ranks call the same collectives in the same order; any number may be in flight. Operations
+/// of different teams are in no order. A team belongs to the thread that drives its engine. After a
+/// failure it is broken: every further call throws what the first failure was; other teams are not,
+/// unless the whole job is.
+///
+/// Teams made from others (see split.hpp) need no longer have those, and are destroyed when their
+/// rank likes, once its operations on them have ended, but before its engine.
 class team {
 public:
   /// \param where    drives this rank's operations; outlives the team
@@ -35,6 +40,12 @@ public:
   /// \param measured the same on every rank
   team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std::size_t rank,
        muster::catalog rows, const muster::machine& measured);
+  /// A team of some ranks of another: the same algorithms, chosen in the same way.
+  /// \param reach   of the new team
+  /// \param members ranks of `of`, in the new order; the same on each of them
+  /// \param rank    this rank's place in that order
+  team(const team& of, std::unique_ptr<wire::fabric> reach, std::span<const std::size_t> members,
+       std::size_t rank);
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -59,6 +70,12 @@ public:
   /// \throws error `errc::invalid_argument` for an unknown id, naming those there are.
   void choose(collective what, std::string_view id);
 
+  /// The most shared memory that this team can come to take, in bytes for each of its ranks.
+  wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }
+
+  /// How many teams were made from this one before: a number that all ranks know.
+  std::size_t count_derived() noexcept { return derived_++; }
+
   /// \throws error where the team is broken.
   void require_whole() const;
 
@@ -72,6 +89,7 @@ private:
   friend class turn_wait;
 
   muster::engine& engine_;
+  std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
   wire::fabric& fabric_;
   muster::shape shape_;
   std::size_t rank_;
@@ -87,6 +105,7 @@ private:
   // What the ranks of this node were last seen to have completed, and the least of that.
   std::vector<std::uint64_t> known_complete_;
   std::uint64_t known_complete_by_all_ = 0;
+  std::size_t derived_ = 0;
 };
 
 /// The name that selects an algorithm by hand from the environment, as in

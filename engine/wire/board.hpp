@@ -13,8 +13,8 @@ inline constexpr std::size_t cache_line = 64;
 using counter = std::atomic<std::uint64_t>;
 static_assert(counter::is_always_lock_free);
 
-/// Operations of a team that may be in flight at once; the next one waits for the oldest. Many, so
-/// that a rank whose part needs nobody (the root of a short broadcast) can run far ahead.
+/// Operations of a team that may be in flight at once, at most; the next one waits for the oldest.
+/// Many, so that a rank whose part needs nobody (the root of a short broadcast) can run far ahead.
 inline constexpr std::size_t lanes = 64;
 /// Stages that operations rotate through: for short messages of which every rank waits for every
 /// other, and for long ones, the fewer the longer the message. What is staged stays in the cache.
@@ -73,70 +73,105 @@ struct alignas(cache_line) taking {
   counter taken;  ///< (sequence << 32) | items
 };
 
+/// How much of everything a team has. The team of a whole job has all of it; those made from it
+/// have less, so that there can be many.
+struct extent {
+  std::size_t lanes = wire::lanes;              ///< a power of two, from `exchange_stages` to that
+  std::size_t long_stages = wire::long_stages;  ///< the same, from `very_long_stages`
+};
+inline constexpr extent derived_extent = {.lanes = 16, .long_stages = 2};
+
 /// One team's memory on one node, addressed directly by all its ranks there. This class only knows
-/// the layout; whoever makes the memory provides `bytes(ranks)` zeroed bytes.
+/// the layout; whoever makes the memory provides `bytes(ranks, extent)` zeroed bytes.
 class board {
 public:
   board() = default;
-  board(std::byte* base, std::size_t ranks) noexcept : base_(base), ranks_(ranks) {}
+  board(std::byte* base, std::size_t ranks, wire::extent much = {}) noexcept
+      : base_(base),
+        ranks_(ranks),
+        extent_(much),
+        completions_(base + completions(ranks, much)),
+        postings_(base + postings(ranks, much)),
+        takings_(base + takings(ranks, much)),
+        stages_(base + stages(ranks, much)),
+        long_from_(long_from(much)),
+        per_rank_(per_rank(much)) {}
 
-  static std::size_t bytes(std::size_t ranks) noexcept { return stages(ranks) + ranks * per_rank; }
+  static std::size_t bytes(std::size_t ranks, wire::extent much = {}) noexcept {
+    return stages(ranks, much) + ranks * per_rank(much);
+  }
+
+  const wire::extent& extent() const noexcept { return extent_; }
+  std::size_t ranks() const noexcept { return ranks_; }
+  std::size_t lane_of(std::uint64_t sequence) const noexcept {
+    return sequence & (extent_.lanes - 1);
+  }
 
   wire::arrival& arrival(std::size_t lane, std::size_t rank) const noexcept {
-    return at<wire::arrival>(0, lane * ranks_ + rank);
+    return at<wire::arrival>(base_, lane * ranks_ + rank);
   }
   wire::completion& completion(std::size_t rank) const noexcept {
-    return at<wire::completion>(completions(ranks_), rank);
+    return at<wire::completion>(completions_, rank);
   }
   wire::posting& posting(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
-    return at<wire::posting>(postings(ranks_), (stage * tracks + track) * ranks_ + rank);
+    return at<wire::posting>(postings_, (stage * tracks + track) * ranks_ + rank);
   }
   wire::taking& taking(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
-    return at<wire::taking>(takings(ranks_), (stage * tracks + track) * ranks_ + rank);
+    return at<wire::taking>(takings_, (stage * tracks + track) * ranks_ + rank);
   }
   std::byte* tiny_stage(std::size_t stage, std::size_t rank) const noexcept {
     return stages_of(rank) + stage * tiny_stage_bytes;
   }
   std::byte* short_stage(std::size_t stage, std::size_t rank) const noexcept {
-    return stages_of(rank) + short_from + stage * short_stage_bytes;
+    return stages_of(rank) + extent_.lanes * tiny_stage_bytes + stage * short_stage_bytes;
   }
   std::byte* long_stage(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
-    return stages_of(rank) + long_from + (stage * tracks + track) * long_stage_bytes;
+    return stages_of(rank) + long_from_ + (stage * tracks + track) * long_stage_bytes;
   }
 
 private:
-  static constexpr std::size_t short_from = lanes * tiny_stage_bytes;
-  static constexpr std::size_t long_from = short_from + lanes * short_stage_bytes;
-  static constexpr std::size_t per_rank = long_from + long_stages * tracks * long_stage_bytes;
+  static constexpr std::size_t long_from(wire::extent much) noexcept {
+    return much.lanes * (tiny_stage_bytes + short_stage_bytes);
+  }
+  static constexpr std::size_t per_rank(wire::extent much) noexcept {
+    return long_from(much) + much.long_stages * tracks * long_stage_bytes;
+  }
 
-  static std::size_t completions(std::size_t ranks) noexcept {
-    return lanes * ranks * sizeof(wire::arrival);
+  static std::size_t completions(std::size_t ranks, wire::extent much) noexcept {
+    return much.lanes * ranks * sizeof(wire::arrival);
   }
-  static std::size_t postings(std::size_t ranks) noexcept {
-    return completions(ranks) + ranks * sizeof(wire::completion);
+  static std::size_t postings(std::size_t ranks, wire::extent much) noexcept {
+    return completions(ranks, much) + ranks * sizeof(wire::completion);
   }
-  static std::size_t takings(std::size_t ranks) noexcept {
-    return postings(ranks) + long_stages * tracks * ranks * sizeof(wire::posting);
+  static std::size_t takings(std::size_t ranks, wire::extent much) noexcept {
+    return postings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::posting);
   }
-  static std::size_t stages(std::size_t ranks) noexcept {
+  static std::size_t stages(std::size_t ranks, wire::extent much) noexcept {
     constexpr std::size_t page = 4096;
-    const std::size_t end = takings(ranks) + long_stages * tracks * ranks * sizeof(wire::taking);
+    const std::size_t end =
+        takings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::taking);
     return (end + page - 1) / page * page;
   }
 
-  std::byte* stages_of(std::size_t rank) const noexcept {
-    return base_ + stages(ranks_) + rank * per_rank;
-  }
+  std::byte* stages_of(std::size_t rank) const noexcept { return stages_ + rank * per_rank_; }
 
   // The memory is zeroed pages shared between processes: no constructor can run there, and every
   // type in it is an implicit-lifetime type whose zero state is its initial state.
   template <class T>
-  T& at(std::size_t offset, std::size_t index) const noexcept {
-    return reinterpret_cast<T*>(base_ + offset)[index];
+  static T& at(std::byte* first, std::size_t index) noexcept {
+    return reinterpret_cast<T*>(first)[index];
   }
 
   std::byte* base_ = nullptr;
   std::size_t ranks_ = 0;
+  wire::extent extent_;
+  // Where its parts begin: looked up, not worked out, by every operation.
+  std::byte* completions_ = nullptr;
+  std::byte* postings_ = nullptr;
+  std::byte* takings_ = nullptr;
+  std::byte* stages_ = nullptr;
+  std::size_t long_from_ = 0;
+  std::size_t per_rank_ = 0;
 };
 
 /// What a rank called, for naming both sides of a mismatch. Read while its owner may already be

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,15 +19,29 @@ namespace muster::wire {
 /// What is known of a rank's life.
 enum class liveness : std::uint32_t { alive, left, died };
 
-/// Why a job is broken: the first failure wins and every rank sees the same one.
+/// Why a team is broken: the first failure wins and every rank sees the same one.
 struct failure {
   errc code;
   std::size_t rank;  ///< the rank at fault, or `no_rank`
   std::string text;
 };
 
-/// How one rank reaches the others. The protocols of the engine (boards, tracks, channels) are told
-/// in these few operations, so that what runs on real memory also runs on any other fabric.
+/// Where memory lies that a rank provides for a team that is being made; 0 where it provides none.
+/// Means something to fabrics of one job only.
+struct site {
+  std::uint64_t control = 0;  ///< what all its ranks use
+  std::uint64_t board = 0;    ///< what those of this rank's node use
+};
+
+/// The most shared memory that a team can come to take, in bytes for each of its ranks.
+struct footprint {
+  std::size_t memory = 0;    ///< flags and stages; also the address space
+  std::size_t channels = 0;  ///< more, for what it receives through channels, if it uses them all
+};
+
+/// How one rank reaches the others of a team. The protocols of the engine (boards, tracks,
+/// channels) are told in these few operations, so that what runs on real memory also runs on any
+/// other fabric.
 ///
 /// All calls come from the thread that drives the rank's engine. A store made before `announce` is
 /// visible to whoever has seen the announced value.
@@ -40,10 +55,11 @@ public:
   call_record& record(std::size_t lane, std::size_t rank) const noexcept {
     return memory_.records[lane * memory_.ranks + rank];
   }
-  /// One load; true when `failed` has something to say, or is about to.
+  /// Two loads; true when `failed` has something to say, or is about to.
   bool broken() const noexcept {
     // relaxed: `failed` synchronises.
-    return memory_.failure->load(std::memory_order_relaxed) != 0;
+    return (memory_.failure->load(std::memory_order_relaxed) |
+            memory_.job_failure->load(std::memory_order_relaxed)) != 0;
   }
 
   /// Null on real hardware.
@@ -68,7 +84,7 @@ public:
   virtual void close(channel& used) noexcept = 0;
 
   /// Around reads of memory that a neighbour may have lent: between the two, `settle` of whoever
-  /// broke the job waits. What was read counts only if the job is not `broken` afterwards.
+  /// broke the team waits. What was read counts only if the team is not `broken` afterwards.
   virtual void begin_reading() noexcept = 0;
   virtual void end_reading() noexcept = 0;
   /// After `fail`: returns when no rank can still be reading what this one has lent, wherever such
@@ -82,8 +98,24 @@ public:
 
   virtual liveness state(std::size_t rank) const noexcept = 0;
   virtual std::optional<failure> failed() const = 0;
-  /// Breaks the job for every rank; without effect if it is broken already.
+  /// Breaks the team for every rank; without effect if it is broken already.
   virtual void fail(const failure& why) noexcept = 0;
+
+  // A team made of `members`, ranks of this fabric in the order in which they are the new one's,
+  // this one among them, is made by all of them: each provides what falls to it and tells the
+  // others where that is; then each derives a fabric.
+
+  /// \param turn a number that all members know, for taking turns at this.
+  /// \throws error `errc::resource` when there is no memory left for it.
+  virtual site provide(std::span<const std::size_t> members, std::size_t turn) = 0;
+  /// Takes back what was provided for a team that will not be.
+  virtual void withdraw(const site& provided) noexcept = 0;
+  /// \param sites what each member provided, in the order of the members.
+  /// The fabric needs nothing of this one, but all that this one was made from. Destroying it is
+  /// of no concern to the other members; the memory goes with the last of them.
+  virtual std::unique_ptr<fabric> derive(std::span<const std::size_t> members,
+                                         std::span<const site> sites) = 0;
+  virtual wire::footprint footprint() const noexcept = 0;
 
 protected:
   /// What every operation touches: addressed directly, since a virtual call would cost more.
@@ -91,7 +123,8 @@ protected:
     wire::board board;
     call_record* records;  ///< by lane, then rank
     std::size_t ranks;
-    const std::atomic<std::uint32_t>* failure;  ///< not zero: broken
+    const std::atomic<std::uint32_t>* failure;      ///< not zero: the team is broken
+    const std::atomic<std::uint32_t>* job_failure;  ///< not zero: every team is
     virtual_time* time = nullptr;
   };
   explicit fabric(const directly_addressed& memory) noexcept : memory_(memory) {}

@@ -2,6 +2,7 @@
 // anything is wrong. Started by `muster run`.
 
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,12 +39,26 @@ std::vector<spec> very_long_calls(std::size_t ranks, std::uint64_t seed) {
   return calls;
 }
 
+/// The same on teams made from this one, which come and go.
+void run_on_parts(team& of, std::uint64_t seed, findings& found) {
+  const conduct how{.in_flight = 10, .unpunctual = true, .seed = seed};
+  std::vector<std::unique_ptr<team>> kept;
+  for (int i = 0; i < 12; ++i) {
+    const int color = static_cast<int>(of.rank()) % (1 + i % 3);
+    kept.push_back(start(split(of, color, -static_cast<int>(of.rank()))).wait());
+    make_calls(*kept.back(), random_calls(seed + 2, kept.back()->size(), 30, 3000), how, found);
+    // Ranks drop them in orders of their own.
+    if (i % 3 == 2) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(of.rank() % kept.size()));
+  }
+}
+
 void run_all(team& of, std::uint64_t seed, findings& found) {
   make_calls(of, sweep_calls(of.size(), seed), {}, found);
   conduct how{.in_flight = 20, .unpunctual = true, .seed = seed};
   make_calls(of, random_calls(seed, of.size(), 300, 3000), how, found);
   how.buffers = memory::mixed;
   make_calls(of, random_calls(seed + 1, of.size(), 300, 3000), how, found);
+  run_on_parts(of, seed, found);
   if (of.size() <= 4) make_calls(of, very_long_calls(of.size(), seed), {}, found);
 }
 

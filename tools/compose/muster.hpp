@@ -11,5 +11,6 @@
 #include "engine/progress/future.hpp"
 #include "engine/progress/within.hpp"
 #include "engine/team/shared_buffer.hpp"
+#include "engine/team/split.hpp"
 #include "engine/team/team.hpp"
 #include "tools/compose/world.hpp"

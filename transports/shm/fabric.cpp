@@ -3,23 +3,57 @@
 #include <sched.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <numeric>
+#include <utility>
 
 #include "transports/shm/fence.hpp"
 
 namespace muster::shm {
 
+namespace {
+
+std::vector<std::size_t> all_ranks(const job& of) {
+  std::vector<std::size_t> all(of.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+}  // namespace
+
 fabric::fabric(const job& of, std::size_t rank)
-    : wire::fabric({.board = of.board(of.shape().node_of(rank)),
-                    .records = &of.record(0, 0),
-                    .ranks = of.size(),
-                    .failure = &of.failure_state()}),
+    : fabric(of, rank,
+             std::make_shared<rank_memory>(
+                 arena(of.arena(of.shape().node_of(rank), of.shape().index_of(rank))),
+                 lots(of.boards(rank)), lots(of.controls(rank))),
+             {.members = all_ranks(of),
+              .shared = of.team(),
+              .board = of.board(of.shape().node_of(rank)),
+              .board_lot = nullptr}) {}
+
+fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, membership in)
+    : wire::fabric({.board = in.board,
+                    .records = in.shared.records(),
+                    .ranks = in.members.size(),
+                    .failure = &in.shared.failure().state,
+                    .job_failure = &of.failure_state()}),
       job_(of),
       rank_(rank),
+      members_(std::move(in.members)),
+      own_(std::move(own)),
+      shared_(in.shared),
+      board_lot_(in.board_lot),
+      rings_(of.rings()),
       node_base_(of.node_base(of.shape().node_of(rank))),
-      arena_(of.arena(of.shape().node_of(rank), of.shape().index_of(rank))),
       mine_(of.line(rank)),
       asymmetric_fence_(of.machine().asymmetric_fence) {}
+
+fabric::~fabric() {
+  if (board_lot_ == nullptr) return;
+  lots::leave(board_lot_, [] {});
+  lots::leave(shared_.base(), [this] { shared_.give_back(rings_); });
+}
 
 void fabric::announce(wire::counter& word, std::uint64_t value) noexcept {
   word.store(value, std::memory_order_release);
@@ -52,7 +86,7 @@ void fabric::rare_fence() const noexcept {
 
 void fabric::begin_reading() noexcept {
   mine_.reading.store(1, std::memory_order_relaxed);
-  frequent_fence();  // then the caller looks whether the job is broken
+  frequent_fence();  // then the caller looks whether the team is broken
 }
 
 void fabric::end_reading() noexcept {
@@ -63,10 +97,10 @@ void fabric::end_reading() noexcept {
 }
 
 void fabric::settle() noexcept {
-  // What another process reads stays mapped there, and does not count once the job is broken.
+  // What another process reads stays mapped there, and does not count once the team is broken.
   if (!job_.one_process()) return;
   rare_fence();
-  for (std::size_t rank = 0; rank < job_.size(); ++rank) {
+  for (const std::size_t rank : members_) {
     // A copy's or a combination's time; acquire: pairs with `end_reading`.
     while (rank != rank_ && job_.line(rank).reading.load(std::memory_order_acquire) != 0) {
       ::sched_yield();
@@ -99,7 +133,7 @@ void fabric::disarm() noexcept { mine_.parked.store(0, std::memory_order_relaxed
 wire::origin fabric::lend(std::span<const std::byte> bytes, bool foreign) const noexcept {
   using kind = wire::origin::kind;
   const auto address = reinterpret_cast<std::uint64_t>(bytes.data());
-  if (arena_.contains(bytes)) {
+  if (own_->buffers.contains(bytes)) {
     return {kind::segment, static_cast<std::uint64_t>(bytes.data() - node_base_)};
   }
   if (job_.one_process()) return {kind::process, address};
@@ -121,7 +155,7 @@ const std::byte* fabric::borrow(const wire::origin& from) const noexcept {
 int fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
                   std::span<std::byte> to) noexcept {
   // acquire: pairs with `job::join`.
-  const auto process = job_.line(rank).process.load(std::memory_order_acquire);
+  const auto process = job_.line(members_[rank]).process.load(std::memory_order_acquire);
   for (std::size_t done = 0; done < to.size();) {
     const iovec local{to.data() + done, to.size() - done};
     const iovec remote{reinterpret_cast<void*>(from.address + offset + done), to.size() - done};
@@ -134,13 +168,94 @@ int fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offset
 }
 
 wire::channel& fabric::open(std::size_t lane, std::size_t from, std::size_t to) {
-  const std::size_t pair = (lane * job_.size() + from) * job_.size() + to;
-  return channels_.try_emplace(pair, *this, job_.ring(lane, from, to)).first->second;
+  const std::size_t pair = (lane * members_.size() + from) * members_.size() + to;
+  const auto known = channels_.find(pair);
+  if (known != channels_.end()) return known->second;
+  return channels_.try_emplace(pair, *this, shared_.ring_of(rings_, lane, from, to)).first->second;
 }
 
 wire::liveness fabric::state(std::size_t rank) const noexcept {
   // acquire: pairs with `job::set_state`.
-  return static_cast<wire::liveness>(job_.line(rank).state.load(std::memory_order_acquire));
+  return static_cast<wire::liveness>(
+      job_.line(members_[rank]).state.load(std::memory_order_acquire));
+}
+
+std::optional<wire::failure> fabric::failed() const {
+  auto why = shared_.failure().read();
+  return why ? why : job_.failed();
+}
+
+void fabric::fail(const wire::failure& why) noexcept {
+  // What a broken job ends is no failure of its own. relaxed: nothing of it is read.
+  if (job_.failure_state().load(std::memory_order_relaxed) != failure_record::whole) return;
+  if (!shared_.failure().write(why)) return;
+  for (const std::size_t rank : members_) doorbell::ring(job_.bell(rank));
+}
+
+// ---- teams made from this one
+
+std::vector<std::size_t> fabric::neighbours(std::span<const std::size_t> members) const {
+  const muster::shape& shape = job_.shape();
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (shape.node_of(members_[members[i]]) == shape.node_of(rank_)) result.push_back(i);
+  }
+  return result;
+}
+
+wire::site fabric::provide(std::span<const std::size_t> members, std::size_t turn) {
+  const auto falls_to_me = [&](std::size_t member) { return members_[members[member]] == rank_; };
+  const std::vector<std::size_t> near = neighbours(members);
+  wire::site mine;
+  if (falls_to_me(turn % members.size())) {
+    const std::size_t bytes = team_memory::bytes(members.size(), wire::derived_extent);
+    const std::byte* lot = own_->controls.let(bytes, members.size()).data();
+    mine.control = static_cast<std::uint64_t>(lot - job_.control_base());
+  }
+  if (falls_to_me(near[turn % near.size()])) {
+    const std::size_t bytes =
+        sizeof(lot_head) + wire::board::bytes(near.size(), wire::derived_extent);
+    try {
+      const std::byte* lot = own_->boards.let(bytes, near.size()).data();
+      mine.board = static_cast<std::uint64_t>(lot - node_base_);
+    } catch (...) {
+      withdraw(mine);
+      throw;
+    }
+  }
+  return mine;
+}
+
+void fabric::withdraw(const wire::site& provided) noexcept {
+  if (provided.control != 0) own_->controls.withdraw(job_.control_base() + provided.control);
+  if (provided.board != 0) own_->boards.withdraw(node_base_ + provided.board);
+}
+
+std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> members,
+                                             std::span<const wire::site> sites) {
+  std::vector<std::size_t> ranks;
+  std::uint64_t control = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    ranks.push_back(members_[members[i]]);
+    control |= sites[i].control;  // one of them is not 0
+  }
+  const std::vector<std::size_t> near = neighbours(members);
+  std::uint64_t board = 0;
+  for (const std::size_t i : near) board |= sites[i].board;
+  std::byte* const lot = node_base_ + board;
+  membership in = {.members = std::move(ranks),
+                   .shared = {job_.control_base() + control, members.size(), wire::derived_extent},
+                   .board = {lot + sizeof(lot_head), near.size(), wire::derived_extent},
+                   .board_lot = lot};
+  return std::unique_ptr<fabric>(new fabric(job_, rank_, own_, std::move(in)));
+}
+
+wire::footprint fabric::footprint() const noexcept {
+  const wire::extent& much = board().extent();
+  const std::size_t ranks = members_.size();
+  return {.memory = wire::board::bytes(board().ranks(), much) / board().ranks() +
+                    team_memory::bytes(ranks, much) / ranks,
+          .channels = much.lanes * (ranks - 1) * sizeof(ring)};
 }
 
 }  // namespace muster::shm

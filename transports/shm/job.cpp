@@ -17,19 +17,17 @@ namespace muster::shm {
 struct job::header {
   /// "MUSTER" and what would differ between builds that lay out memory differently.
   static std::uint64_t expected_magic() noexcept {
-    return 0x4d55'5354'4552'0000 ^ (sizeof(header) << 40) ^ (wire::board::bytes(3) * 0x9e37'79b9);
+    return 0x4d55'5354'4552'0000 ^ (sizeof(header) << 40) ^
+           ((wire::board::bytes(3) + team_memory::bytes(3, {})) * 0x9e37'79b9);
   }
-  enum : std::uint32_t { whole = 0, being_written = 1, written = 2 };
-
   std::uint64_t magic;
   std::uint64_t ranks;
   std::uint64_t arena_bytes;
+  std::uint64_t boards_bytes;
   muster::machine measured;
   bool one_process;
-  alignas(wire::cache_line) std::atomic<std::uint32_t> failure_state;
-  errc failure_code;
-  std::uint64_t failure_rank;
-  std::array<char, 1024> failure_text;
+  alignas(wire::cache_line) failure_record failure;
+  ring_pool::head rings;
 };
 
 namespace {
@@ -38,23 +36,8 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// The control segment: header, places, lines, records, and a ring for each pair, which takes no
-// memory until it is used.
-struct control_layout {
-  std::size_t places, lines, records, rings, end;
-
-  control_layout(std::size_t header_bytes, std::size_t ranks) {
-    constexpr std::size_t page = 4096;
-    places = round_up(header_bytes, wire::cache_line);
-    lines = round_up(places + ranks * sizeof(place), wire::cache_line);
-    records = lines + ranks * sizeof(rank_line);
-    rings = round_up(records + wire::lanes * ranks * sizeof(wire::call_record), page);
-    end = rings + wire::lanes * ranks * ranks * sizeof(shm::ring);
-  }
-};
-
-std::size_t node_bytes(std::size_t ranks, std::size_t arena_bytes) {
-  return wire::board::bytes(ranks) + ranks * arena_bytes;
+std::size_t node_bytes(std::size_t ranks, const job_options& options) {
+  return wire::board::bytes(ranks) + ranks * (options.arena_bytes + options.boards_bytes);
 }
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -94,23 +77,47 @@ int adopt(std::size_t descriptor) {
 
 }  // namespace
 
+// The control segment: header, places, lines, what all ranks share as a team, what each gives out
+// for other teams, and rings for all of them, which take no memory until they are used.
+struct job::control_layout {
+  std::size_t places, lines, team, controls, each_controls, rings, ring_count, end;
+
+  control_layout(std::size_t ranks, std::size_t boards_bytes) {
+    constexpr std::size_t page = 4096;
+    // As many as the job's own team can come to need, and more for others.
+    constexpr std::size_t spare_rings = 65536;
+    places = round_up(sizeof(header), wire::cache_line);
+    lines = round_up(places + ranks * sizeof(place), wire::cache_line);
+    team = lines + ranks * sizeof(rank_line);
+    controls = round_up(team + team_memory::bytes(ranks, {}), page);
+    // A team's controls are much smaller than its boards, but for very many ranks.
+    each_controls = round_up(boards_bytes / 16, page);
+    rings = controls + ranks * each_controls;
+    ring_count = wire::lanes * ranks * ranks + spare_rings;
+    end = rings + ring_count * sizeof(ring);
+  }
+};
+
+job::control_layout job::layout() const noexcept { return {size(), head().boards_bytes}; }
+
 job job::create(const job_options& options) {
   job made;
   made.places_ = options.places;
   made.shape_.emplace(made.places_);
   const std::size_t ranks = made.size();
   const std::size_t nodes = made.shape_->nodes();
-  const control_layout layout(sizeof(header), ranks);
+  const control_layout layout(ranks, options.boards_bytes);
   made.control_ = segment::create("muster-job", layout.end);
   for (std::size_t node = 0; node < nodes; ++node) {
-    made.nodes_.push_back(segment::create(
-        "muster-node", node_bytes(made.shape_->ranks_of(node).size(), options.arena_bytes)));
+    made.nodes_.push_back(
+        segment::create("muster-node", node_bytes(made.shape_->ranks_of(node).size(), options)));
   }
   for (std::size_t rank = 0; rank < ranks; ++rank) made.bells_.emplace_back();
 
   header& head = made.head();
   head.ranks = ranks;
   head.arena_bytes = options.arena_bytes;
+  head.boards_bytes = options.boards_bytes;
   head.measured = options.measured;
   head.measured.asymmetric_fence = asymmetric_fence_works();
   head.one_process = options.one_process;
@@ -156,8 +163,8 @@ std::optional<job> job::join() {
 
 void job::read_places() {
   const std::size_t ranks = head().ranks;
-  const auto* first = reinterpret_cast<const place*>(control_.base() +
-                                                     control_layout(sizeof(header), ranks).places);
+  const control_layout layout(ranks, head().boards_bytes);
+  const auto* first = reinterpret_cast<const place*>(control_.base() + layout.places);
   places_.assign(first, first + ranks);
   shape_.emplace(places_);
 }
@@ -180,20 +187,19 @@ bool job::one_process() const noexcept { return head().one_process; }
 std::size_t job::arena_bytes() const noexcept { return head().arena_bytes; }
 
 rank_line& job::line(std::size_t rank) const noexcept {
-  const control_layout layout(sizeof(header), size());
-  return reinterpret_cast<rank_line*>(control_.base() + layout.lines)[rank];
+  return reinterpret_cast<rank_line*>(control_.base() + layout().lines)[rank];
 }
 
-wire::call_record& job::record(std::size_t lane, std::size_t rank) const noexcept {
-  const control_layout layout(sizeof(header), size());
-  auto* first = reinterpret_cast<wire::call_record*>(control_.base() + layout.records);
-  return first[lane * size() + rank];
+team_memory job::team() const noexcept { return {control_.base() + layout().team, size(), {}}; }
+
+ring_pool job::rings() const noexcept {
+  const control_layout at = layout();
+  return {head().rings, reinterpret_cast<ring*>(control_.base() + at.rings), at.ring_count};
 }
 
-shm::ring& job::ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept {
-  const control_layout layout(sizeof(header), size());
-  auto* first = reinterpret_cast<shm::ring*>(control_.base() + layout.rings);
-  return first[(lane * size() + to) * size() + from];
+std::span<std::byte> job::controls(std::size_t rank) const noexcept {
+  const control_layout at = layout();
+  return {control_.base() + at.controls + rank * at.each_controls, at.each_controls};
 }
 
 wire::board job::board(std::size_t node) const noexcept {
@@ -207,6 +213,14 @@ std::span<std::byte> job::arena(std::size_t node, std::size_t index) const noexc
   return {node_base(node) + start + index * arena_bytes(), arena_bytes()};
 }
 
+std::span<std::byte> job::boards(std::size_t rank) const noexcept {
+  const std::size_t node = shape_->node_of(rank);
+  const std::size_t ranks = shape_->ranks_of(node).size();
+  const std::size_t bytes = head().boards_bytes;
+  const std::size_t start = wire::board::bytes(ranks) + ranks * arena_bytes();
+  return {node_base(node) + start + shape_->index_of(rank) * bytes, bytes};
+}
+
 void job::ring_all() const noexcept {
   for (const doorbell& bell : bells_) bell.ring();
 }
@@ -218,30 +232,13 @@ void job::set_state(std::size_t rank, wire::liveness state) const noexcept {
 }
 
 void job::fail(const wire::failure& why) const noexcept {
-  header& head = this->head();
-  std::uint32_t before = header::whole;
-  if (!head.failure_state.compare_exchange_strong(before, header::being_written,
-                                                  std::memory_order_relaxed)) {
-    return;
-  }
-  head.failure_code = why.code;
-  head.failure_rank = why.rank;
-  const std::size_t length = std::min(why.text.size(), head.failure_text.size() - 1);
-  std::memcpy(head.failure_text.data(), why.text.data(), length);
-  head.failure_text[length] = '\0';
-  head.failure_state.store(header::written, std::memory_order_release);
-  ring_all();
+  if (head().failure.write(why)) ring_all();
 }
 
 const std::atomic<std::uint32_t>& job::failure_state() const noexcept {
-  return head().failure_state;
+  return head().failure.state;
 }
 
-std::optional<wire::failure> job::failed() const {
-  const header& head = this->head();
-  // acquire: pairs with the release in `fail`.
-  if (head.failure_state.load(std::memory_order_acquire) != header::written) return std::nullopt;
-  return wire::failure{head.failure_code, head.failure_rank, head.failure_text.data()};
-}
+std::optional<wire::failure> job::failed() const { return head().failure.read(); }
 
 }  // namespace muster::shm

@@ -15,8 +15,8 @@
 #include "engine/team/shape.hpp"
 #include "engine/wire/board.hpp"
 #include "engine/wire/fabric.hpp"
-#include "transports/shm/ring.hpp"
 #include "transports/shm/segment.hpp"
+#include "transports/shm/team_memory.hpp"
 
 namespace muster::shm {
 
@@ -26,6 +26,8 @@ struct job_options {
   muster::machine measured;
   /// Bytes a rank can give out as `shared_buffer`s. Address space only, until used.
   std::size_t arena_bytes = std::size_t{1} << 30;
+  /// Bytes a rank can give out for boards of the teams that are made from others. The same.
+  std::size_t boards_bytes = std::size_t{8} << 30;
   /// Ranks are threads of one process and may read each other's memory where it is.
   bool one_process = false;
 };
@@ -40,7 +42,8 @@ struct alignas(wire::cache_line) rank_line {
 };
 
 /// The memory of a job on this machine: one control segment for all ranks, one segment a node for
-/// boards and shared buffers, one doorbell a rank.
+/// boards and shared buffers, one doorbell a rank. Most of it is address space that no memory
+/// stands behind before it is used.
 class job {
 public:
   /// Starts a job; all its memory is in this process.
@@ -64,12 +67,17 @@ public:
   std::size_t arena_bytes() const noexcept;
 
   rank_line& line(std::size_t rank) const noexcept;
-  wire::call_record& record(std::size_t lane, std::size_t rank) const noexcept;  ///< lane-major
-  shm::ring& ring(std::size_t lane, std::size_t from, std::size_t to) const noexcept;
+  /// What all ranks share as a team.
+  team_memory team() const noexcept;
+  shm::ring_pool rings() const noexcept;
   wire::board board(std::size_t node) const noexcept;
   /// Where a rank's shared buffers lie; `index` is its index in its node.
   std::span<std::byte> arena(std::size_t node, std::size_t index) const noexcept;
   std::byte* node_base(std::size_t node) const noexcept;
+  std::byte* control_base() const noexcept { return control_.base(); }
+  /// Where a rank gives out memory for the teams that are made from others: on its node, for all.
+  std::span<std::byte> boards(std::size_t rank) const noexcept;
+  std::span<std::byte> controls(std::size_t rank) const noexcept;
   int bell(std::size_t rank) const noexcept { return bells_[rank].descriptor(); }
 
   /// Breaks the job (the first call wins) and wakes every rank.
@@ -84,8 +92,10 @@ public:
 
 private:
   struct header;
+  struct control_layout;
   job() = default;
   header& head() const noexcept;
+  control_layout layout() const noexcept;
   void ring_all() const noexcept;
   void read_places();
 

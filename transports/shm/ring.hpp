@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "engine/wire/board.hpp"
@@ -14,6 +16,8 @@ namespace muster::shm {
 struct ring {
   alignas(wire::cache_line) wire::counter written;  ///< bytes the sender has put in, ever
   alignas(wire::cache_line) wire::counter read;     ///< bytes the receiver has taken out, ever
+  /// In the list of those that are free, or of a team's: number + 1 of the next.
+  alignas(wire::cache_line) std::atomic<std::uint32_t> next;
   alignas(wire::cache_line) std::array<std::byte, wire::channel::capacity> data;
 };
 
@@ -21,7 +25,7 @@ struct ring {
 class ring_channel final : public wire::channel {
 public:
   /// \param on    of the rank at this end; outlives the channel
-  /// \param bytes zeroed before its first use
+  /// \param bytes empty at first
   ring_channel(wire::fabric& on, ring& bytes) noexcept : fabric_(on), ring_(bytes) {}
 
   bool has_room(std::size_t bytes) const noexcept override;

@@ -39,6 +39,7 @@ public:
     std::size_t lane;
     std::size_t from;
     std::size_t to;
+    std::uint64_t team = 0;  ///< its number; 0: the job's
   };
 
   explicit channel(simulation& in) noexcept : in_(in) {}

@@ -30,16 +30,46 @@ node::node(const model& of, std::size_t ranks)
     : interfaces(of.network),
       ranks_(ranks),
       shared_(wire::board::bytes(ranks)),
-      touched_(shared_.size() / page_bytes + 1) {}
+      own_(area_for(board())) {}
+
+std::span<std::byte> node::memory_of(const wire::board& one) noexcept {
+  return {reinterpret_cast<std::byte*>(&one.arrival(0, 0)),
+          wire::board::bytes(one.ranks(), one.extent())};
+}
+
+node::area node::area_for(const wire::board& one) {
+  const std::span<std::byte> bytes = memory_of(one);
+  return {.bytes = bytes,
+          .stages = one.tiny_stage(0, 0),
+          .touched = std::vector<bool>(bytes.size() / page_bytes + 1)};
+}
+
+void node::add(const wire::board& one) {
+  area made = area_for(one);
+  others_.emplace(made.bytes.data() + made.bytes.size(), std::move(made));
+}
+
+void node::remove(const wire::board& one) {
+  const std::span<std::byte> bytes = memory_of(one);
+  writes.forget(bytes);
+  others_.erase(bytes.data() + bytes.size());
+}
+
+const node::area* node::area_of(const std::byte* address) const noexcept {
+  if (own_.contains(address)) return &own_;
+  const auto other = others_.upper_bound(address);
+  return other != others_.end() && other->second.contains(address) ? &other->second : nullptr;
+}
 
 std::size_t node::touch(std::span<const std::byte> written) noexcept {
   if (written.empty()) return 0;
-  const auto from = static_cast<std::size_t>(written.data() - shared_.data());
+  area& in = own_.contains(written.data()) ? own_ : others_.upper_bound(written.data())->second;
+  const auto from = static_cast<std::size_t>(written.data() - in.bytes.data());
   std::size_t more = 0;
   for (std::size_t page = from / page_bytes; page <= (from + written.size() - 1) / page_bytes;
        ++page) {
-    if (touched_[page]) continue;
-    touched_[page] = true;
+    if (in.touched[page]) continue;
+    in.touched[page] = true;
     more += page_bytes;
   }
   return more;

@@ -26,9 +26,6 @@ public:
 
   std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return bytes_; }
-  bool contains(const std::byte* address) const noexcept {
-    return address >= data_ && address < data_ + bytes_;
-  }
 
 private:
   std::byte* data_;
@@ -41,10 +38,15 @@ public:
   node(const model& of, std::size_t ranks);
 
   wire::board board() const noexcept { return {shared_.data(), ranks_}; }
-  bool is_shared(const std::byte* address) const noexcept { return shared_.contains(address); }
+  /// The board of a team made from another, in memory of its own, until it is removed.
+  void add(const wire::board& one);
+  void remove(const wire::board& one);
+
+  bool is_shared(const std::byte* address) const noexcept { return area_of(address) != nullptr; }
   /// Whether it lies beyond the flags.
   bool is_stage(const std::byte* address) const noexcept {
-    return is_shared(address) && address >= board().tiny_stage(0, 0);
+    const area* const in = area_of(address);
+    return in != nullptr && address >= in->stages;
   }
   /// Takes note that shared memory was written; how many bytes of pages that were not before.
   std::size_t touch(std::span<const std::byte> written) noexcept;
@@ -68,9 +70,23 @@ public:
 private:
   static constexpr std::size_t page_bytes = 4096;
 
+  /// A board's memory.
+  struct area {
+    std::span<std::byte> bytes;
+    const std::byte* stages;
+    std::vector<bool> touched;  ///< pages
+    bool contains(const std::byte* address) const noexcept {
+      return address >= bytes.data() && address < bytes.data() + bytes.size();
+    }
+  };
+  static std::span<std::byte> memory_of(const wire::board& one) noexcept;
+  static area area_for(const wire::board& one);
+  const area* area_of(const std::byte* address) const noexcept;
+
   std::size_t ranks_;
   pages shared_;
-  std::vector<bool> touched_;  // pages of it
+  area own_;
+  std::map<const std::byte*, area> others_;  // of teams made from others, by their ends
   std::map<const std::byte*, pages> buffers_;
   picoseconds memory_free_ = 0;
   std::unordered_map<std::uintptr_t, std::vector<picoseconds>>

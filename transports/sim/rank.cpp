@@ -12,6 +12,7 @@ rank::rank(simulation& in, std::size_t number, node& on, core& by)
                     .records = in.records(),
                     .ranks = in.shape().size(),
                     .failure = &in.failure_word(),
+                    .job_failure = &in.failure_word(),
                     .time = this}),
       in_(in),
       number_(number),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -73,6 +74,11 @@ public:
   wire::liveness state(std::size_t rank) const noexcept override;
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
+  wire::site provide(std::span<const std::size_t> members, std::size_t turn) override;
+  void withdraw(const wire::site& provided) noexcept override;
+  std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
+                                       std::span<const wire::site> sites) override;
+  wire::footprint footprint() const noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}
 
@@ -88,6 +94,20 @@ public:
   bool busy() const noexcept override;
   void resume_when_done(std::coroutine_handle<> next) noexcept override;
 
+  /// A rank's place in a team, and the team.
+  struct position {
+    std::size_t self;
+    std::size_t ranks;
+    std::uint64_t team;  ///< its number
+  };
+  /// What `begin` and `end` are for a team made from another.
+  void begin_operation(const position& in, std::uint64_t sequence, const arguments& call,
+                       std::string_view algorithm) noexcept;
+  void end_operation(const position& in, std::uint64_t sequence, std::size_t lane,
+                     const arguments& call) noexcept;
+  /// When all that it has announced is visible.
+  picoseconds quiet_at() const noexcept { return last_visible_; }
+
   // ---- virtual_clock
   clock_time now() const noexcept override;
   /// The same with all digits.
@@ -99,6 +119,7 @@ private:
   friend class simulation;
   friend class core;
 
+  position in_job() const noexcept { return {number_, team_.size(), 0}; }
   /// When what it has been doing so far is done.
   picoseconds local() const noexcept;
   void charge(picoseconds time) noexcept;
@@ -115,7 +136,7 @@ private:
   /// Holds what is read and written of shared memory against what is announced.
   void watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
              std::size_t bytes);
-  void set_levels(const arguments& call) noexcept;
+  void set_levels(const position& in, const arguments& call) noexcept;
   void charge_put(message& one) noexcept;
   void register_for(const message& one) noexcept;
   void count_read(const std::byte* from, std::size_t bytes) noexcept;

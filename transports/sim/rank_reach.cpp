@@ -57,6 +57,28 @@ void rank::fail(const wire::failure& why) noexcept {
   if (!dead_) in_.break_job(why);
 }
 
+// ---- teams made from others: `members` are ranks of the job
+
+wire::site rank::provide(std::span<const std::size_t> members, std::size_t turn) {
+  if (members[turn % members.size()] != number_) return {};
+  return {.control = in_.make_team({members.begin(), members.end()})};
+}
+
+void rank::withdraw(const wire::site& provided) noexcept {
+  if (provided.control != 0) in_.unmake_team(provided.control);
+}
+
+std::unique_ptr<wire::fabric> rank::derive(std::span<const std::size_t> members,
+                                           std::span<const wire::site> sites) {
+  std::uint64_t number = 0;
+  for (const wire::site& each : sites) number |= each.control;  // one of them is not 0
+  const auto self = std::ranges::find(members, number_) - members.begin();
+  return std::make_unique<team_reach>(*this, in_, in_.team_at(number),
+                                      static_cast<std::size_t>(self));
+}
+
+wire::footprint rank::footprint() const noexcept { return footprint_of(*this, in_.size()); }
+
 // ---- messages
 
 void rank::post(message& one) noexcept {

@@ -69,11 +69,11 @@ void rank::fetch_line(const void* flag) noexcept {
 }
 
 // What fits where: all that comes round before the same bytes are used again.
-void rank::set_levels(const arguments& call) noexcept {
-  const bool receives = call.what != collective::bcast && call.receives(number_);
+void rank::set_levels(const position& in, const arguments& call) noexcept {
+  const bool receives = call.what != collective::bcast && call.receives(in.self);
   what_ = call.what;
-  contributed_ = call.contributed_bytes(team_.size());
-  const std::size_t received = receives && !call.in_place() ? call.received_bytes(team_.size()) : 0;
+  contributed_ = call.contributed_bytes(in.ranks);
+  const std::size_t received = receives && !call.in_place() ? call.received_bytes(in.ranks) : 0;
   const auto level_of = [this](std::size_t bytes) {
     const model::memory_parameters& memory = in_.model().memory;
     if (bytes * node_.ranks.size() > memory.cache_bytes) return level::memory;
@@ -91,22 +91,42 @@ void rank::set_levels(const arguments& call) noexcept {
                                      static_cast<picoseconds>(all - 1);
 }
 
+namespace {
+
+/// An operation's number for the trace, among those of all teams.
+std::uint64_t traced(const rank::position& in, std::uint64_t sequence) noexcept {
+  return in.team << 32 | sequence;
+}
+
+}  // namespace
+
 void rank::begin(std::uint64_t sequence, const arguments& call,
                  std::string_view algorithm) noexcept {
+  begin_operation(in_job(), sequence, call, algorithm);
+}
+
+void rank::end(std::uint64_t sequence, const arguments& call) noexcept {
+  end_operation(in_job(), sequence, board().lane_of(sequence), call);
+}
+
+void rank::begin_operation(const position& in, std::uint64_t sequence, const arguments& call,
+                           std::string_view algorithm) noexcept {
   ++operations_;
   lines_ = 0;
-  set_levels(call);
+  set_levels(in, call);
   if (in_.trace() != nullptr) {
-    in_.trace()->operation_begins(number_, name(call.what), algorithm, sequence, local());
+    in_.trace()->operation_begins(number_, name(call.what), algorithm, traced(in, sequence),
+                                  local());
   }
   charge(in_.costs().call);
 }
 
-void rank::end(std::uint64_t sequence, const arguments& call) noexcept {
+void rank::end_operation(const position& in, std::uint64_t sequence, std::size_t lane,
+                         const arguments& call) noexcept {
   --operations_;
-  registered_ &= ~(std::uint64_t{1} << sequence % wire::lanes);
+  registered_ &= ~(std::uint64_t{1} << lane);
   if (in_.trace() != nullptr) {
-    in_.trace()->operation_ends(number_, name(call.what), sequence, local());
+    in_.trace()->operation_ends(number_, name(call.what), traced(in, sequence), local());
   }
 }
 

@@ -312,7 +312,7 @@ void simulation::arrive(const event& one) {
 // ---- channels
 
 std::uint64_t simulation::key(const channel::pair& of) const noexcept {
-  return (of.lane * size() + of.from) * size() + of.to;
+  return ((of.team * wire::lanes + of.lane) * size() + of.from) * size() + of.to;
 }
 
 channel& simulation::open(const channel::pair& of) {
@@ -366,6 +366,27 @@ void simulation::break_job(const wire::failure& why) noexcept {
   if (failure_ || ending_) return;
   failure_ = why;
   failure_word_.store(1, std::memory_order_relaxed);
+  schedule(now_ + costs_.latency, event::kind::notice_failure, *ranks_.front());
+}
+
+// ---- teams made from others
+
+std::uint64_t simulation::make_team(std::vector<std::size_t> members) {
+  std::erase_if(left_teams_, [this](const auto& each) { return each->is_quiet(now_); });
+  const std::uint64_t number = ++last_team_;
+  teams_.emplace(number, std::make_unique<team_memory>(*this, number, std::move(members)));
+  return number;
+}
+
+void simulation::leave(team_memory& one, picoseconds quiet) noexcept {
+  if (!one.leave(quiet)) return;
+  const auto known = teams_.find(one.number());
+  left_teams_.push_back(std::move(known->second));
+  teams_.erase(known);
+}
+
+void simulation::break_team(team_memory& one, const wire::failure& why) noexcept {
+  if (failure_ || ending_ || !one.fail(why)) return;
   schedule(now_ + costs_.latency, event::kind::notice_failure, *ranks_.front());
 }
 

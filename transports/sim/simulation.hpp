@@ -24,6 +24,7 @@
 #include "transports/sim/model.hpp"
 #include "transports/sim/node.hpp"
 #include "transports/sim/rank.hpp"
+#include "transports/sim/team.hpp"
 #include "transports/sim/trace.hpp"
 
 namespace muster::sim {
@@ -134,6 +135,15 @@ public:
   message& make_message();
   void free_message(message& one) noexcept;
 
+  /// Makes memory for a team of these ranks; the team's number.
+  std::uint64_t make_team(std::vector<std::size_t> members);
+  team_memory& team_at(std::uint64_t number) noexcept { return *teams_.at(number); }
+  void unmake_team(std::uint64_t number) noexcept { teams_.erase(number); }
+  /// A rank leaves a team, whose flags are all visible at `quiet`.
+  void leave(team_memory& one, picoseconds quiet) noexcept;
+  void break_team(team_memory& one, const wire::failure& why) noexcept;
+  node& node_at(std::size_t number) noexcept { return *nodes_[number]; }
+
   void break_job(const wire::failure& why) noexcept;
   const std::optional<wire::failure>& failure() const noexcept { return failure_; }
   muster::catalog rows() const noexcept { return rows_; }
@@ -197,6 +207,10 @@ private:
   std::optional<pages> records_;
   std::vector<std::unique_ptr<node>> nodes_;
   std::vector<std::unique_ptr<core>> cores_;
+  // Teams made from others, by number, and those whose ranks have all left them.
+  std::unordered_map<std::uint64_t, std::unique_ptr<team_memory>> teams_;
+  std::vector<std::unique_ptr<team_memory>> left_teams_;
+  std::uint64_t last_team_ = 0;
   std::unordered_map<std::uint64_t, channel*> channels_;
   std::vector<std::unique_ptr<channel>> all_channels_;
   std::vector<channel*> free_channels_;

@@ -20,6 +20,9 @@ public:
     writes_[bytes.data()] = {bytes.data() + bytes.size(), rank, covering};
   }
 
+  /// The memory is put to another use.
+  void forget(std::span<const std::byte> bytes) { forget_overlapping(bytes); }
+
   /// The rank that has not announced what `reader` is about to read, if there is one.
   /// `announced(rank)` says how many announcements of a rank are visible.
   template <class Announced>

@@ -1,0 +1,190 @@
+// Teams made from teams under virtual time.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algos/catalog.hpp"
+#include "engine/collective/collectives.hpp"
+#include "engine/coro/when_all.hpp"
+#include "engine/progress/within.hpp"
+#include "engine/team/split.hpp"
+#include "tests/conformance/simulated.hpp"
+#include "tests/harness/random.hpp"
+#include "tests/harness/watchdog.hpp"
+#include "tests/transports/sim/run.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::vector<std::vector<std::size_t>>& all_layouts() {
+  static const std::vector<std::vector<std::size_t>> all = {
+      {0, 0, 0, 0, 0}, {0, 0, 0, 1, 1}, {0, 1, 0, 2, 1}, {0, 1, 2, 3, 4}};
+  return all;
+}
+
+sim::options watched(const std::vector<std::size_t>& node_of) {
+  sim::options how{.node_of = node_of, .seed = run_seed()};
+  how.shuffle = true;
+  how.watch_reads = true;
+  return how;
+}
+
+TEST_CASE("all collectives, on the parts of a team at once and on the whole") {
+  for (const auto& nodes : all_layouts()) {
+    const watchdog alive("calls on parts");
+    findings found;
+    sim::simulation all(sim::model(), algos::catalog(), watched(nodes));
+    all.run([&](sim::rank& me) -> task<> {
+      const auto part = co_await split(me.team(), static_cast<int>(me.number() % 2), 0);
+      const auto whole = co_await duplicate(me.team());
+      const lateness pause = rests(me, 10us);
+      const conduct how{.in_flight = 20, .seed = run_seed()};
+      const auto on_part = random_calls(run_seed(), part->size(), 100, 3000);
+      const auto on_whole = random_calls(run_seed() + 1, whole->size(), 100, 3000);
+      co_await when_all(make_calls(*part, on_part, how, found, pause),
+                        make_calls(*whole, on_whole, how, found, pause));
+    });
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      CHECK(text_of(all.rank_at(rank).failure()).empty());
+    }
+    CHECK_MESSAGE(found.take().empty(), how_to_replay());
+  }
+}
+
+TEST_CASE("hundreds of ranks: rows and columns, in the same time every time") {
+  const watchdog alive("a large grid");
+  static constexpr std::size_t width = 32;
+  static constexpr std::size_t rows = 16;
+  const auto run_grid = [] {
+    sim::options how;
+    for (std::size_t rank = 0; rank < width * rows; ++rank) {
+      how.node_of.push_back(rank / width);
+    }
+    return run(sim::model(), how, [](sim::rank& me) -> task<> {
+      const auto x = static_cast<int>(me.number() % width);
+      const auto y = static_cast<int>(me.number() / width);
+      const auto row = co_await split(me.team(), y, x);
+      const auto column = co_await split(me.team(), x, y);
+      std::array<int, 1> in_row = {1};
+      std::array<int, 1> in_column = {1};
+      co_await when_all(allreduce(*row, in_row, sum), allreduce(*column, in_column, sum));
+      CHECK(in_row[0] == width);
+      CHECK(in_column[0] == rows);
+    });
+  };
+  CHECK(run_grid() == run_grid());
+}
+
+TEST_CASE("many teams, dropped by each rank when it likes, with flags still on their way") {
+  for (const auto& nodes : all_layouts()) {
+    const watchdog alive("many simulated teams");
+    sim::simulation all(sim::model(), algos::catalog(), watched(nodes));
+    all.run([](sim::rank& me) -> task<> {
+      random_stream random(derive(run_seed(), me.number()));
+      std::vector<std::unique_ptr<team>> kept;
+      for (std::size_t i = 0; i < 500; ++i) {
+        kept.push_back(co_await split(me.team(), static_cast<int>(me.number() * (i % 3) % 2), 0));
+        std::array<int, 100> values{};
+        co_await bcast(*kept.back(), values, 0);
+        while (kept.size() > 10 || (!kept.empty() && random.one_in(2))) {
+          std::swap(kept[random.below(kept.size())], kept.back());
+          kept.pop_back();
+        }
+      }
+    });
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      CHECK(text_of(all.rank_at(rank).failure()).empty());
+    }
+  }
+}
+
+TEST_CASE("teams of teams, and subsets") {
+  for (const auto& nodes : all_layouts()) {
+    sim::simulation all(sim::model(), algos::catalog(), watched(nodes));
+    all.run([](sim::rank& me) -> task<> {
+      const std::array<std::size_t, 3> list = {4, 0, 3};
+      auto part = co_await subset(me.team(), list);
+      if (part == nullptr) co_return;
+      part =
+          co_await split(*part, part->rank() == 0 ? no_color : 1, -static_cast<int>(part->rank()));
+      CHECK((part == nullptr) == (me.number() == 4));
+      if (part == nullptr) co_return;
+      CHECK(part->rank() == (me.number() == 3 ? 0 : 1));
+      std::array<int, 1> mine = {static_cast<int>(me.number())};
+      std::array<int, 2> both{};
+      co_await allgather(*part, mine, both);
+      CHECK(both == std::array<int, 2>{3, 0});
+    });
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      CHECK(text_of(all.rank_at(rank).failure()).empty());
+    }
+  }
+}
+
+TEST_CASE("a mismatch on one team leaves the others whole") {
+  for (const auto& nodes : all_layouts()) {
+    sim::simulation all(sim::model(), algos::catalog(), watched(nodes));
+    std::vector<errc> failed(nodes.size());
+    all.run([&](sim::rank& me) -> task<> {
+      const auto broken = co_await duplicate(me.team());
+      std::array<int, 5> values{};
+      try {
+        co_await allreduce(*broken, std::span(values).first(me.number() == 1 ? 5 : 4), sum);
+        for (int i = 0; i < 3; ++i) co_await barrier(*broken);
+      } catch (const error& why) {
+        failed[me.number()] = static_cast<errc>(why.code().value());
+      }
+      co_await barrier(me.team());
+      const auto again = co_await duplicate(me.team());
+      co_await barrier(*again);
+    });
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      CHECK(failed[rank] == errc::mismatched_call);
+      CHECK(text_of(all.rank_at(rank).failure()).empty());
+    }
+  }
+}
+
+TEST_CASE("a rank that dies is missed in the teams it belongs to, and in no other") {
+  for (const auto& nodes : all_layouts()) {
+    sim::options how = watched(nodes);
+    how.faults.deaths.push_back({.rank = 4, .at_ns = 1e6});
+    sim::simulation all(sim::model(), algos::catalog(), how);
+    all.run([](sim::rank& me) -> task<> {
+      const auto with = co_await duplicate(me.team());
+      const auto without = co_await split(me.team(), me.number() == 4 ? 1 : 0, 0);
+      co_await me.rest(2ms);
+      std::array<int, 1> one = {1};
+      co_await allreduce(*without, one, sum);
+      CHECK(one[0] == 4);
+      co_await allreduce(*with, one, sum);
+    });
+    const auto why = failures(all);
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      REQUIRE(why[rank]);
+      CHECK(why[rank]->code() == errc::rank_died);
+      CHECK(why[rank]->rank() == 4);
+    }
+  }
+}
+
+TEST_CASE("without payload there is nothing to make teams with: refused") {
+  sim::simulation all(sim::model(), algos::catalog(), {.node_of = {0, 1}, .payload = false});
+  all.run([](sim::rank& me) -> task<> { co_await duplicate(me.team()); });
+  for (const auto& why : failures(all)) {
+    REQUIRE(why);
+    CHECK(why->code() == errc::invalid_argument);
+    CHECK(says(why->text(), "with payload"));
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing
