@@ -145,9 +145,10 @@ void team_reach::copy(std::span<std::byte> to, const std::byte* from) noexcept {
   rank_.copy(to, from);
 }
 void team_reach::combine(const arguments& call, std::byte* to,
-                         std::span<const std::byte* const> from, std::size_t count) noexcept {
+                         std::span<const std::byte* const> from, std::size_t count) {
   rank_.combine(call, to, from, count);
 }
+void team_reach::fetch_line(const void* flag) noexcept { rank_.fetch_line(flag); }
 bool team_reach::carries_payload() const noexcept { return rank_.carries_payload(); }
 bool team_reach::busy() const noexcept { return rank_.busy(); }
 void team_reach::resume_when_done(std::coroutine_handle<> next) noexcept {

@@ -102,7 +102,8 @@ public:
   void end(std::uint64_t sequence, const arguments& call) noexcept override;
   void copy(std::span<std::byte> to, const std::byte* from) noexcept override;
   void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
-               std::size_t count) noexcept override;
+               std::size_t count) override;
+  void fetch_line(const void* flag) noexcept override;
   bool carries_payload() const noexcept override;
   bool busy() const noexcept override;
   void resume_when_done(std::coroutine_handle<> next) noexcept override;
