@@ -8,9 +8,11 @@
 #include "engine/collective/forms/elements.hpp"
 #include "engine/collective/perform.hpp"
 
-/// Collectives that combine, element by element, in rank order unless `in_arrival_order` allows
-/// another. Results are the same to the bit on every rank and, in rank order, from run to run. See
-/// `perform` for what completes them and how they fail.
+/// Collectives that combine, element by element. Those that do not commute are combined in rank
+/// order; others may be combined by node first, in an order that depends on nothing but the call
+/// and where the team's ranks are, unless `in_arrival_order` allows any. Results are the same to
+/// the bit on every rank and, but for that, from run to run. See `perform` for what completes them
+/// and how they fail.
 namespace muster {
 namespace detail {
 
