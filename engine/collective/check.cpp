@@ -123,8 +123,8 @@ void check_contiguous(const arguments& call, const block_layout& blocks) {
   std::size_t end = 0;
   for (std::size_t rank = 0; rank < blocks.counts.size(); ++rank) {
     if (blocks.displacements[rank] != end) [[unlikely]] {
-      reject(name(call.what), "send_blocks: block ", rank, " begins at ",
-             blocks.displacements[rank], "; expected ", end, ", where the one before it ends");
+      reject(call.what, "send_blocks: block ", rank, " begins at ", blocks.displacements[rank],
+             "; expected ", end, ", where the one before it ends");
     }
     end += blocks.counts[rank];
   }
@@ -145,8 +145,8 @@ void check_layouts(const arguments& call, std::size_t rank, std::size_t ranks) {
     const std::size_t given = call.send_blocks->counts[rank];
     const std::size_t taken = call.receive_blocks->counts[rank];
     if (given != taken) [[unlikely]] {
-      reject(name(call.what), "send_blocks has ", given,
-             " elements of this rank for itself; expected ", taken, ", as in receive_blocks");
+      reject(call.what, "send_blocks has ", given, " elements of this rank for itself; expected ",
+             taken, ", as in receive_blocks");
     }
     // Where nothing is sent a null buffer may be an empty one.
     if (call.in_place() && call.contributed_bytes(ranks) != 0) check_in_place(call);
