@@ -34,7 +34,8 @@ task<> perform(team& on, const arguments& call, const block_layout& send,
 /// ended: what this rank contributes need not be known until then. Where that fails, so does this.
 task<> perform_after(team& on, arguments call, task<> before);
 
-/// The id of the algorithm that would run this call.
+/// The id of the algorithm that would run this call, which has its layouts but need have no
+/// buffers.
 std::string_view chosen_algorithm(const team& on, const arguments& call);
 
 }  // namespace muster

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include <cstdlib>
 #include <string>
 
@@ -32,9 +34,12 @@ TEST_CASE("a team knows its ranks, nodes and engine") {
 
 TEST_CASE("an algorithm chosen by hand is the one that runs") {
   run_threads(2, [](team& of) {
+    const std::array<std::size_t, 2> nothing = {0, 0};
+    const block_layout empty = {.counts = nothing, .displacements = nothing};
     for (const algorithm& row : algos::catalog()) {
       arguments call;
       call.what = row.what;
+      call.send_blocks = call.receive_blocks = &empty;
       if (!row.suits(of.shape(), of.machine(), call)) continue;
       of.choose(row.what, row.id);
       CHECK(chosen_algorithm(of, call) == row.id);
