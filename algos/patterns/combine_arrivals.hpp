@@ -45,6 +45,17 @@ struct item_inputs {
   }
 };
 
+/// Combines what all neighbours contribute, who are there, in rank order.
+template <class Inputs>
+wire::work_wait combine_by_rank(context& me, const Inputs& from, const std::byte* own,
+                                std::byte* to, std::size_t count) {
+  pooled<const std::byte*> inputs(me.node().size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i] = i == me.node_index() ? own : from.of(i);
+  }
+  return me.combine(to, inputs, count);
+}
+
 /// Waits for the inputs of all neighbours and combines them, `own` in this rank's place, into `to`,
 /// which may be `own`. Where they are combined as they come, all that is there goes in at once, so
 /// that whoever comes last finds it done in a single pass.
@@ -52,15 +63,12 @@ template <class Inputs>
 task<> combine_arrivals(context& me, Inputs from, const std::byte* own, std::byte* to,
                         std::size_t count) {
   const std::size_t neighbours = me.node().size();
-  pooled<const std::byte*> inputs(neighbours);
   if (!combines_as_they_come(me.call())) {
     co_await from.all_here();
-    for (std::size_t i = 0; i < neighbours; ++i) {
-      inputs[i] = i == me.node_index() ? own : from.of(i);
-    }
-    co_await me.combine(to, inputs, count);
+    co_await combine_by_rank(me, from, own, to, count);
     co_return;
   }
+  pooled<const std::byte*> inputs(neighbours);
   std::size_t waiting = 0;  // inputs that are here and not yet in the result
   inputs[waiting++] = own;
   for (std::size_t i = 0; i < neighbours; ++i) {

@@ -21,8 +21,14 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   me.arrive();
-  co_await combine_arrivals(me, published_inputs{me, call.bytes()}, call.contribution().data(),
-                            call.receive, call.count);
+  const published_inputs inputs{me, call.bytes()};
+  const std::byte* const own = call.contribution().data();
+  if (combines_as_they_come(call)) {
+    co_await combine_arrivals(me, inputs, own, call.receive, call.count);
+  } else {
+    co_await me.all_here();
+    co_await combine_by_rank(me, inputs, own, call.receive, call.count);
+  }
 }
 
 }  // namespace

@@ -135,6 +135,13 @@ bool context::lane_is_free() noexcept {
   return true;
 }
 
+namespace {
+
+// Far enough ahead for a line to come back from its last reader while operations go on.
+constexpr std::size_t soon = 4;
+
+}  // namespace
+
 void context::arrive() noexcept {
   wire::arrival& mine = arrival(index_);
   // relaxed: published by the announcement.
@@ -142,8 +149,19 @@ void context::arrive() noexcept {
   fabric().announce(mine.word, ticket_.word);
   // The line of an operation soon to come is still in the cache of whoever read it last; a store
   // that has to fetch it would hold up those after it.
-  constexpr std::size_t soon = 2;
   prefetch_to_write(&board().arrival(board().lane_of(ticket_.sequence + soon), index_));
+}
+
+void context::prepare_next_publication(std::size_t bytes) const noexcept {
+  if (ticket_.kind != stage_kind::one_way) return;
+  // One-way stages go with the lanes.
+  const std::size_t lane = board().lane_of(ticket_.sequence + soon);
+  const std::byte* const stage = bytes <= wire::tiny_stage_bytes
+                                     ? board().tiny_stage(lane, index_)
+                                     : board().short_stage(lane, index_);
+  for (std::size_t at = 0; at < std::min(bytes, 2 * wire::cache_line); at += wire::cache_line) {
+    prefetch_to_write(stage + at);
+  }
 }
 
 void context::publish(std::span<const std::byte> first,
@@ -154,6 +172,18 @@ void context::publish(std::span<const std::byte> first,
     move_bytes(fabric().time(), {place + first.size(), second.size()}, second.data());
   }
   arrive();
+  prepare_next_publication(first.size() + second.size());
+}
+
+void context::prefetch_next(std::size_t neighbour) const noexcept {
+  const std::size_t lane = board().lane_of(ticket_.sequence + 1);
+  prefetch_to_read(&board().arrival(lane, neighbour));
+  if (ticket_.kind == stage_kind::none) return;
+  // One-way stages go with the lanes.
+  const std::byte* const stage = call_.bytes() <= wire::tiny_stage_bytes
+                                     ? board().tiny_stage(lane, neighbour)
+                                     : board().short_stage(lane, neighbour);
+  prefetch_to_read(stage);
 }
 
 std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) {

@@ -84,11 +84,12 @@ public:
       : collective_wait(me), neighbour_(neighbour), bytes_(bytes) {}
 
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() || look_again(); }
+  bool await_ready() noexcept { return ready() ? found_there() : look_again(); }
   std::span<const std::byte> await_resume();
   const void* watched() const noexcept override;
 
 private:
+  bool found_there() const noexcept;
   bool awaits(std::size_t rank) const noexcept override;
 
   std::size_t neighbour_;
@@ -142,11 +143,12 @@ public:
             std::size_t item = 0) noexcept
       : neighbours_wait(me, on, item), among_(among) {}
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() || look_again(); }
+  bool await_ready() noexcept { return ready() ? found_there() : look_again(); }
   void await_resume();
   const void* watched() const noexcept override;
 
 private:
+  bool found_there() const noexcept;
   bool awaits(std::size_t rank) const noexcept override;
 
   neighbour_list among_;
@@ -197,6 +199,7 @@ private:
   std::size_t pending_count_;
   std::size_t found_count_ = 0;
   std::size_t cursor_;
+  bool looked_ = false;
 };
 
 /// How the blocks of a long operation are cut into items that fit into the stage.
@@ -481,6 +484,13 @@ private:
     std::uint64_t& known = team_.known_complete_[neighbour];
     known = std::max(known, arrival(neighbour).completed.load(std::memory_order_relaxed));
   }
+  /// A neighbour was there at the first look. Where it waits for nobody it is ahead, and what it
+  /// will be asked for next is probably there, too: that can travel meanwhile.
+  void look_ahead(std::size_t neighbour) const noexcept {
+    if (has_root(call_.what) && ticket_.kind <= stage_kind::one_way) prefetch_next(neighbour);
+  }
+  void prefetch_next(std::size_t neighbour) const noexcept;
+  void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Where time is virtual, fetching a flag's line takes some.
   void have_fetched(const void* flag) const noexcept {
     if (wire::virtual_time* time = fabric().time()) [[unlikely]] {

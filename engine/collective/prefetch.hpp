@@ -13,4 +13,7 @@ inline void prefetch_to_write(const void* address) noexcept {
 #endif
 }
 
+/// The same as a reader.
+inline void prefetch_to_read(const void* address) noexcept { __builtin_prefetch(address); }
+
 }  // namespace muster

@@ -92,6 +92,11 @@ bool turn_wait::awaits(std::size_t rank) const noexcept {
 
 bool read_wait::ready() noexcept { return me_.has_arrived(neighbour_); }
 
+bool read_wait::found_there() const noexcept {
+  me_.look_ahead(neighbour_);
+  return true;
+}
+
 const void* read_wait::watched() const noexcept { return &me_.arrival(neighbour_).word; }
 
 std::span<const std::byte> read_wait::await_resume() {
@@ -117,6 +122,14 @@ bool everybody::ready() noexcept {
     if (neighbour == me_.node_index()) continue;
     if (!is_here(neighbour)) return false;
     if (me_.differs(neighbour)) return true;  // to be thrown
+  }
+  return true;
+}
+
+bool everybody::found_there() const noexcept {
+  if (track_ != nullptr) return true;
+  for (std::size_t i = 0; i < among_.size(); ++i) {
+    if (among_[i] != me_.node_index()) me_.look_ahead(among_[i]);
   }
   return true;
 }
@@ -173,7 +186,12 @@ arrivals::arrivals(context& me, track& on, std::size_t item) noexcept : arrivals
 }
 
 bool arrivals::ready() noexcept {
-  const std::size_t more = pending_.move_if(found_, [this](std::size_t i) { return is_here(i); });
+  const bool first_look = !std::exchange(looked_, true) && track_ == nullptr;
+  const std::size_t more = pending_.move_if(found_, [&](std::size_t i) {
+    if (!is_here(i)) return false;
+    if (first_look) me_.look_ahead(i);
+    return true;
+  });
   pending_count_ -= more;
   found_count_ += more;
   return found_count_ != 0;
