@@ -457,6 +457,7 @@ private:
   wire::work_wait work() const noexcept { return wire::work_wait(fabric().time()); }
   static void move_bytes(wire::virtual_time* time, std::span<std::byte> to,
                          const std::byte* from) noexcept {
+    if (to.empty()) return;  // there may be no address
     if (time != nullptr) [[unlikely]] {
       time->copy(to, from);
     } else {

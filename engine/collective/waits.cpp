@@ -22,6 +22,10 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     auto why = me_.lost(rank);
     // It may have done its part just before it left, with others still to come.
     if (why == nullptr || ready() || !awaits(rank)) continue;
+    // A rank that breaks the team may leave right after: the first of the two is the reason.
+    if (me_.fabric().broken()) {
+      if (auto first = me_.breakage()) why = std::move(first);
+    }
     interrupt(std::move(why));
     return true;
   }
