@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 
 #include "engine/collective/context.hpp"
 
@@ -26,7 +25,7 @@ public:
   }
   std::size_t parent() const noexcept { return rank_of(mine_ - step_up()); }
   bool has_child(std::size_t bit) const noexcept { return mine_ + bit < size_; }
-  /// Members below the child at distance `bit`, itself among them; below this one for `step_up()`.
+  /// Members of the subtree that begins at `member` and spans `bit`.
   std::size_t below(std::size_t member, std::size_t bit) const noexcept {
     return std::min(bit, size_ - member);
   }

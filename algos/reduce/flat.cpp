@@ -23,6 +23,7 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   const published_inputs inputs{me, call.bytes()};
   const std::byte* const own = call.contribution().data();
+  // Most are combined by rank: without another coroutine.
   if (combines_as_they_come(call)) {
     co_await combine_arrivals(me, inputs, own, call.receive, call.count);
   } else {

@@ -2,9 +2,8 @@
 //
 //  1  every rank offers its contribution where it is, if the others can read it there; otherwise it
 //     copies, item by item, one piece of every block into its stage
-//  2  every rank combines the pieces of its own block from all, in rank order, or as they come
-//  where
-//     the order is free, straight into its result
+//  2  every rank combines the pieces of its own block from all straight into its result, in rank
+//     order, or as they come where the order is free
 //
 // Offered: one pass over N blocks; staged: one copy of them before. Blocks are cut alike; the
 // longest says how many items there are, shorter ones have nothing in the last.

@@ -1,8 +1,8 @@
 // Short scan and exclusive scan in the node's memory.
 //
 //  1  every rank copies its contribution beside its arrival
-//  2  every rank waits for those below it and combines theirs in rank order, with its own for a
-//  scan
+//  2  every rank waits for those below it and combines theirs in rank order; for a scan with its
+//     own
 //
 // Nobody waits for a rank above, the lowest for nobody. Each rank does its whole sum, N/2 inputs on
 // average, so that no result has to be waited for.

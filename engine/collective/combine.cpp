@@ -1,3 +1,9 @@
+// g++ 12 makes fused multiplications of complex products here, though it is told not to contract
+// expressions: other bits than from narrower registers. What it is good for is not used here.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
+
 #include "engine/collective/combine.hpp"
 
 #include <algorithm>

@@ -17,9 +17,10 @@ prepared_call prepare(const team& on, const arguments& call) {
   result.stages = chosen.stages(on.shape(), on.machine(), call);
   result.kind = pack_kind(call, on.number_of(chosen));
   result.count = agreed_count(call);
+  result.details = agreed_details(call);
   // Odd multipliers spread the parts over the word; the order of operations mixes it.
   result.fingerprint = result.count * 0x9e37'79b9'7f4a'7c15U + call.root * 0xc2b2'ae3d'27d4'eb4fU +
-                       result.kind + agreed_details(call);
+                       result.kind + result.details;
   return result;
 }
 
@@ -115,6 +116,7 @@ void context::write_record() noexcept {
   record.kind.store(prepared_.kind, std::memory_order_release);
   record.count.store(prepared_.count, std::memory_order_release);
   record.root.store(call_.root, std::memory_order_release);
+  record.details.store(prepared_.details, std::memory_order_release);
   record.sequence.store(ticket_.sequence, std::memory_order_release);
 }
 
@@ -154,11 +156,8 @@ void context::arrive() noexcept {
 
 void context::prepare_next_publication(std::size_t bytes) const noexcept {
   if (ticket_.kind != stage_kind::one_way) return;
-  // One-way stages go with the lanes.
   const std::size_t lane = board().lane_of(ticket_.sequence + soon);
-  const std::byte* const stage = bytes <= wire::tiny_stage_bytes
-                                     ? board().tiny_stage(lane, index_)
-                                     : board().short_stage(lane, index_);
+  const std::byte* const stage = one_way_stage(lane, index_, bytes);
   for (std::size_t at = 0; at < std::min(bytes, 2 * wire::cache_line); at += wire::cache_line) {
     prefetch_to_write(stage + at);
   }
@@ -175,15 +174,11 @@ void context::publish(std::span<const std::byte> first,
   prepare_next_publication(first.size() + second.size());
 }
 
-void context::prefetch_next(std::size_t neighbour) const noexcept {
+void context::prefetch_next(std::size_t neighbour, std::size_t published) const noexcept {
   const std::size_t lane = board().lane_of(ticket_.sequence + 1);
   prefetch_to_read(&board().arrival(lane, neighbour));
   if (ticket_.kind == stage_kind::none) return;
-  // One-way stages go with the lanes.
-  const std::byte* const stage = call_.bytes() <= wire::tiny_stage_bytes
-                                     ? board().tiny_stage(lane, neighbour)
-                                     : board().short_stage(lane, neighbour);
-  prefetch_to_read(stage);
+  prefetch_to_read(one_way_stage(lane, neighbour, published));
 }
 
 std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) {
@@ -254,7 +249,8 @@ std::optional<error> context::mismatch(std::size_t other) const {
     return error(errc::mismatched_call,
                  "operation " + std::to_string(sequence) + " is " + muster::describe(theirs) +
                      " on rank " + std::to_string(other) + " but " + muster::describe(mine) +
-                     " on rank " + std::to_string(rank()),
+                     " on rank " + std::to_string(rank()) +
+                     (theirs.details != mine.details ? ", of other blocks or elements" : ""),
                  other);
   }
   return std::nullopt;

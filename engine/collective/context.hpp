@@ -337,7 +337,8 @@ private:
 };
 
 /// What an algorithm sees of its operation: this rank, its team and node, and the verbs with which
-/// it moves, combines and waits. One object per rank and operation, alive while it runs.
+/// it moves, combines and waits. One object per rank and operation, alive while it runs; that of a
+/// plan also between its runs.
 class context : public bracket {
 public:
   context(team& of, const arguments& call, const prepared_call& prepared) noexcept;
@@ -436,6 +437,8 @@ protected:
   /// One that is still under way ends here.
   ~context() { end_if_running(); }
   void end_if_running() noexcept {
+    turn_.reset();  // its coroutine may go before this object does
+    refusal_ = nullptr;
     if (running_) [[unlikely]] {
       abandon_destroyed();
     }
@@ -487,10 +490,18 @@ private:
   }
   /// A neighbour was there at the first look. Where it waits for nobody it is ahead, and what it
   /// will be asked for next is probably there, too: that can travel meanwhile.
-  void look_ahead(std::size_t neighbour) const noexcept {
-    if (has_root(call_.what) && ticket_.kind <= stage_kind::one_way) prefetch_next(neighbour);
+  void look_ahead(std::size_t neighbour, std::size_t published) const noexcept {
+    if (has_root(call_.what) && ticket_.kind <= stage_kind::one_way) {
+      prefetch_next(neighbour, published);
+    }
   }
-  void prefetch_next(std::size_t neighbour) const noexcept;
+  void prefetch_next(std::size_t neighbour, std::size_t published) const noexcept;
+  /// Where so many bytes of a one-way operation lie: those stages go with the lanes.
+  std::byte* one_way_stage(std::size_t lane, std::size_t neighbour,
+                           std::size_t bytes) const noexcept {
+    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(lane, neighbour)
+                                           : board().short_stage(lane, neighbour);
+  }
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Where time is virtual, fetching a flag's line takes some.
   void have_fetched(const void* flag) const noexcept {

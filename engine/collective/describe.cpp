@@ -13,6 +13,7 @@ recorded_call read_record(const wire::call_record& record) noexcept {
   call.kind = record.kind.load(std::memory_order_acquire);
   call.count = record.count.load(std::memory_order_acquire);
   call.root = record.root.load(std::memory_order_acquire);
+  call.details = record.details.load(std::memory_order_acquire);
   const bool torn = record.sequence.load(std::memory_order_relaxed) != call.sequence;
   if (torn) call.sequence = 0;
   return call;

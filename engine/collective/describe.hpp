@@ -15,6 +15,7 @@ struct recorded_call {
   std::uint64_t kind;
   std::uint64_t count;
   std::uint64_t root;
+  std::uint64_t details;
 
   friend bool operator==(const recorded_call&, const recorded_call&) = default;
 };
@@ -22,7 +23,8 @@ struct recorded_call {
 /// What a rank recorded, with sequence number 0 (of no operation) while it is being changed.
 recorded_call read_record(const wire::call_record& record) noexcept;
 
-/// Collective, algorithm, type and op in one word, the same on every rank for the same call.
+/// Collective, algorithm, type, op and order of combining in one word, the same on every rank for
+/// the same call.
 std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept;
 
 /// The count that all ranks know of a call: of its vector or block, or of all blocks together; 0

@@ -15,15 +15,18 @@ public:
 
   /// Whether it stays when its coroutine goes, to be run again.
   void keep(bool kept) noexcept { kept_ = kept; }
+  bool is_kept() const noexcept { return kept_; }
   /// Whether a coroutine of it is there.
   bool is_out() const noexcept { return out_; }
   task<> run() {
+    task<> part = context::run();
     out_ = true;
-    return context::run();
+    return part;
   }
 
   /// Takes its place in the team's order before it begins, or ends without beginning.
   void reserve() noexcept { take_place(); }
+  /// \param why not null
   void give_up(const std::exception_ptr& why) noexcept { end(why); }
 
   static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }

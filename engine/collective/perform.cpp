@@ -1,7 +1,9 @@
 #include "engine/collective/perform.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
+#include <string>
 
 #include "engine/collective/collectives.hpp"
 #include "engine/collective/operation.hpp"
@@ -10,21 +12,28 @@
 namespace muster {
 namespace {
 
-/// A layout whose blocks follow each other where it does not say otherwise.
+/// A copy of a layout, whose blocks follow each other where that does not say otherwise.
 class complete_layout {
 public:
   explicit complete_layout(const block_layout& given)
-      : layout_(given), displacements_(given.displacements.empty() ? given.counts.size() : 0) {
-    if (displacements_.size() == 0) return;
-    std::exclusive_scan(given.counts.begin(), given.counts.end(), displacements_.data(),
-                        std::size_t{0});
-    layout_.displacements = displacements_;
+      : counts_(given.counts.size()),
+        displacements_(given.displacements.empty() ? given.counts.size()
+                                                   : given.displacements.size()),
+        layout_{.counts = counts_, .displacements = displacements_} {
+    std::ranges::copy(given.counts, counts_.data());
+    if (given.displacements.empty()) {
+      std::exclusive_scan(given.counts.begin(), given.counts.end(), displacements_.data(),
+                          std::size_t{0});
+    } else {
+      std::ranges::copy(given.displacements, displacements_.data());
+    }
   }
   const block_layout* get() const noexcept { return layout_.counts.empty() ? nullptr : &layout_; }
 
 private:
-  block_layout layout_;
+  pooled<std::size_t> counts_;
   pooled<std::size_t> displacements_;
+  block_layout layout_;
 };
 
 struct complete_layouts {
@@ -82,6 +91,13 @@ task<> perform_after(team& on, arguments call, task<> before) {
 task<> barrier(team& on) { return perform(on, arguments{}); }
 
 std::string_view chosen_algorithm(const team& on, const arguments& call) {
+  const bool misses_layout = has_varying_blocks(call.what) && call.send_blocks == nullptr &&
+                             call.receive_blocks == nullptr;
+  if (call.what > collective::reduce_scatter || misses_layout) {
+    throw error(errc::invalid_argument,
+                "chosen_algorithm: " + std::string(name(call.what)) +
+                    " has no layout; expected a collective with the layouts that it has");
+  }
   return on.select(call).id;
 }
 

@@ -30,8 +30,9 @@ task<> perform(team& on, const arguments& call);
 task<> perform(team& on, const arguments& call, const block_layout& send,
                const block_layout& receive);
 
-/// The same, with its place in the team's order taken at once, but nothing done before `before` has
-/// ended: what this rank contributes need not be known until then. Where that fails, so does this.
+/// As `perform`, but when it begins it only takes its place in the team's order and runs `before`,
+/// and goes on after that: what this rank contributes need not be known until then. Where `before`
+/// fails, so does this.
 task<> perform_after(team& on, arguments call, task<> before);
 
 /// The id of the algorithm that would run this call, which has its layouts but need have no

@@ -7,11 +7,12 @@
 namespace muster {
 
 plan::plan(task<> collective) {
-  kept_.reset(dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr));
-  if (kept_ == nullptr) {
+  auto* const found = dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr);
+  if (found == nullptr || found->is_kept()) {
     throw error(errc::invalid_argument,
                 "plan: the task is not a collective's own; expected what one returned");
   }
+  kept_.reset(found);
   kept_->keep(true);
 }
 
@@ -24,6 +25,9 @@ void plan::dropping::operator()(operation* kept) const noexcept {
 }
 
 task<> plan::run() {
+  if (kept_ == nullptr) {
+    throw error(errc::invalid_argument, "plan: run after it was moved from; expected a plan");
+  }
   if (kept_->is_out()) {
     throw error(errc::invalid_argument,
                 "plan: run again before the last run's end; expected one run at a time");

@@ -15,7 +15,9 @@ class operation;
 ///
 /// Arguments are checked, layouts kept and the algorithm chosen when the plan is made; a run
 /// allocates nothing and costs less than the plain call. Local: that a rank calls through a plan
-/// the others need not know. Move-only; dies before its team.
+/// the others need not know, as long as no other algorithm is chosen by hand. Buffers and a
+/// reduction of the user's own outlive the plan; layouts are copied. Move-only; dies before its
+/// team, and not on another thread while it runs.
 class plan {
 public:
   /// \param collective what any of Muster's collectives returned, not awaited

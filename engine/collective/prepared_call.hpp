@@ -17,6 +17,7 @@ struct prepared_call {
   stage_kind stages;
   std::uint64_t kind;   ///< for its record, like the next
   std::uint64_t count;  ///< as far as all ranks know it
+  std::uint64_t details;
   std::uint64_t fingerprint;
 };
 

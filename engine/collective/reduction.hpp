@@ -53,7 +53,8 @@ inline constexpr reduction maxloc = reduction::maxloc;
 /// integers and reals; logical and bitwise of integers and booleans; minloc and maxloc of indexed
 /// values.
 bool supports(reduction op, datatype type) noexcept;
-/// Whether the result is the same to the bit in whatever order elements are combined.
+/// Whether the result is the same to the bit, but for padding, in whatever order elements are
+/// combined.
 bool is_exact(reduction op, datatype type) noexcept;
 
 /// A reduction of the user's own. Lives until the operations that use it are complete; the same on

@@ -34,10 +34,6 @@ public:
   /// \throws error `errc::mismatched_call` where it is not.
   wire::work_wait copy(std::size_t neighbour, std::size_t item, std::size_t block,
                        std::span<std::byte> whole);
-  /// Whether a neighbour whose first item has arrived lent its blocks: then that was all.
-  bool lends(std::size_t neighbour) const noexcept {
-    return posting(neighbour).from.where != wire::origin::kind::staged;
-  }
   /// This rank takes no more items of anybody: no writer waits for it from here on.
   void take_all() noexcept;
 

@@ -97,7 +97,7 @@ bool turn_wait::awaits(std::size_t rank) const noexcept {
 bool read_wait::ready() noexcept { return me_.has_arrived(neighbour_); }
 
 bool read_wait::found_there() const noexcept {
-  me_.look_ahead(neighbour_);
+  me_.look_ahead(neighbour_, bytes_);
   return true;
 }
 
@@ -133,7 +133,7 @@ bool everybody::ready() noexcept {
 bool everybody::found_there() const noexcept {
   if (track_ != nullptr) return true;
   for (std::size_t i = 0; i < among_.size(); ++i) {
-    if (among_[i] != me_.node_index()) me_.look_ahead(among_[i]);
+    if (among_[i] != me_.node_index()) me_.look_ahead(among_[i], me_.call().bytes());
   }
   return true;
 }
@@ -193,7 +193,7 @@ bool arrivals::ready() noexcept {
   const bool first_look = !std::exchange(looked_, true) && track_ == nullptr;
   const std::size_t more = pending_.move_if(found_, [&](std::size_t i) {
     if (!is_here(i)) return false;
-    if (first_look) me_.look_ahead(i);
+    if (first_look) me_.look_ahead(i, me_.call().bytes());
     return true;
   });
   pending_count_ -= more;

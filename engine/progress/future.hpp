@@ -112,7 +112,9 @@ started<T> run_started(engine& where, task<T> work) {
   if (where.scope().stopped(clock_time(0))) {
     throw error(errc::stopped, "start: the engine was stopped before the operation began");
   }
-  co_return co_await std::move(work);
+  // A local: it is gone when the end is told, which a parameter of this coroutine need not be.
+  task<T> mine = std::move(work);
+  co_return co_await std::move(mine);
 }
 
 }  // namespace detail

@@ -13,7 +13,8 @@ namespace muster {
 class engine;
 
 /// A suspended coroutine's note to its engine: what to look at, whom to resume. It lives in the
-/// frame of the coroutine that waits, so waiting allocates nothing; the engine only links it.
+/// frame of the coroutine that waits, or beside it, so waiting allocates nothing; the engine only
+/// links it.
 class waiter {
 public:
   waiter(const waiter&) = delete;

@@ -23,7 +23,7 @@ namespace muster {
 namespace {
 
 /// What a rank says in a round; of the same size in both, so that one algorithm suits both or none.
-using message = std::array<std::uint64_t, 3>;
+using message = std::array<std::uint64_t, 4>;
 
 /// A round: an allgather of messages.
 struct round {
@@ -73,8 +73,9 @@ protected:
 /// A team in the making, as one rank sees it.
 class founding {
 public:
-  founding(team& of, const request& what) : of_(of), what_(what), turn_(of.count_derived()) {
+  founding(team& of, const request& what) : of_(of), what_(what) {
     asked_.mine = what.ask();
+    asked_.mine[turn] = of.count_derived();
     asked_.all.resize(of.size());
     made_.all.resize(of.size());
   }
@@ -107,22 +108,25 @@ public:
   }
 
 private:
+  /// The word of a message that says how many teams were made from the old one before.
+  static constexpr std::size_t turn = 3;
+
   task<> provide() {
     co_await heard_;
     members_ = what_.members(of_, asked_.all);
     if (members_.empty()) co_return;
     try {
-      const wire::site mine = of_.fabric().provide(members_, turn_);
-      made_.mine = {mine.control, mine.board, 0};
+      // What the first rank counted: others may have been refused more often, or less.
+      const wire::site mine = of_.fabric().provide(members_, asked_.all[0][turn]);
+      made_.mine = {mine.control, mine.board, 0, 0};
     } catch (const error& why) {
       why_ = why.text();
-      made_.mine = {0, 0, 1};
+      made_.mine = {0, 0, 1, 0};
     }
   }
 
   team& of_;
   const request& what_;
-  std::size_t turn_;
   round asked_;
   round made_;
   milestone heard_;
@@ -157,7 +161,7 @@ class by_color final : public request {
 public:
   by_color(int color, int key) noexcept : color_(color), key_(key) {}
 
-  message ask() const override { return {splitting, word(color_), word(key_)}; }
+  message ask() const override { return {splitting, word(color_), word(key_), 0}; }
   std::vector<std::size_t> members(const team& of, std::span<const message> all) const override {
     std::vector<std::size_t> result;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -195,13 +199,13 @@ public:
       hash = mix_bits(hash ^ rank);
     }
     member_ = seen[of.rank()];
-    asked_ = {splitting + 1, hash, 0};
+    asked_ = {splitting + 1, hash, 0, 0};
   }
 
   message ask() const override { return asked_; }
   std::vector<std::size_t> members(const team& of, std::span<const message> all) const override {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      if (all[rank] != asked_) throw_mismatch(rank, of.rank());
+      if (all[rank][0] != asked_[0] || all[rank][1] != asked_[1]) throw_mismatch(rank, of.rank());
     }
     return member_ ? ranks_ : std::vector<std::size_t>{};
   }

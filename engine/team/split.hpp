@@ -16,8 +16,8 @@ inline constexpr int no_color = std::numeric_limits<int>::min();
 // Teams made from teams. Each of these is a collective of `of`, in whose order it takes its place
 // when it begins, as others do; any number may be in flight, with others. It completes with this
 // rank's new team, which has an order of its own, the algorithms chosen for `of`, and memory that
-// is given back when the last of its ranks has destroyed it (or at the end of the job, where a rank
-// died before it could).
+// is used again for other teams when the last of its ranks has destroyed it (or at the end of the
+// job, where a rank died before it could).
 //
 // Like other collectives they throw where ranks called different things or a rank is gone, which
 // breaks `of`; and also

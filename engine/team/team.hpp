@@ -73,7 +73,7 @@ public:
   /// The most shared memory that this team can come to take, in bytes for each of its ranks.
   wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }
 
-  /// How many teams were made from this one before: a number that all ranks know.
+  /// How many teams this rank has begun to make from this one before.
   std::size_t count_derived() noexcept { return derived_++; }
 
   /// \throws error where the team is broken.

@@ -178,9 +178,10 @@ private:
 /// changing it: `sequence` is 0 then, and tells which operation it is of otherwise.
 struct alignas(cache_line) call_record {
   std::atomic<std::uint64_t> sequence;
-  std::atomic<std::uint64_t> kind;  ///< collective, algorithm, type and op, a byte each
+  std::atomic<std::uint64_t> kind;  ///< collective, algorithm, type, op and order of combining
   std::atomic<std::uint64_t> count;
   std::atomic<std::uint64_t> root;
+  std::atomic<std::uint64_t> details;  ///< a hash of what else all ranks know
 };
 
 }  // namespace muster::wire

@@ -264,7 +264,7 @@ two cores is probed: where virtual CPUs are moved about, samples during which it
 away, and libraries are compared only at the same trip. Shown are medians; ratio is the better
 peer's median over Muster's, so above 1 Muster is faster.
 
-The limit is the least time that the machine allows: trips of cache lines where each rank has a core,
+The limit is about the least time that the machine allows: trips of cache lines where each rank has a core,
 handing cores on where ranks share them, and copying what must be copied; all measured beside the
 libraries.
 

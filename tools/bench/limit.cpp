@@ -35,9 +35,10 @@ copies copies_of(collective what, const arrangement& on) {
   switch (what) {
     case collective::barrier:
       return {};
-    // A vector comes to the core once; its first rank's copy is near for the others.
+    // A vector comes to the other core once; its first rank's copy is near for the others. The
+    // root's core only has near ones, which go on at the same time.
     case collective::bcast:
-      return {once, on.own - 1};
+      return alone ? copies{0, on.own - 1} : copies{once, on.next - 1};
     // The root's core combines its own ranks' vectors, and the others' together, which were
     // combined on their way (a chain): each core reads one vector from elsewhere.
     case collective::reduce:

@@ -1,4 +1,4 @@
-// The least time that a machine allows a collective, whatever the library.
+// About the least time that a machine allows a collective, whatever the library.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,10 @@ struct allowance {
   double near_ns = 0;      ///< copying a block that this core has just copied
 };
 
-/// The least time a call, in microseconds, where calls follow each other. It is a bound: no library
-/// can be faster while ranks copy what they receive by their own cores; none need be as fast.
+/// About the least time a call, in microseconds, where calls follow each other and ranks copy what
+/// they receive by their own cores; none need be as fast. An estimate, not a proof: a library may
+/// overlap what is added up here (a rank's own block with the others' trips), pack several small
+/// blocks into a line, or hand on a core by other means than Muster's turns.
 double limit_us(const point& at, const allowance& given);
 
 }  // namespace muster::bench

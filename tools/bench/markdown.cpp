@@ -33,13 +33,18 @@ std::string row_of(std::span<const measurement> all, const point& at) {
       fmt::format("| {} | {} |", name(at.what), has_sizes(at.what) ? readable_bytes(at.bytes) : "");
   std::optional<double> ratio;
   std::optional<double> limit;
+  bool any_wrong = false;
   for (const library which : libraries_in(all)) {
     const measurement* const one = find(all, at, which);
     const bool shown = one != nullptr && one->has_figures();
-    row += fmt::format(" {} |", microseconds(shown ? std::optional(one->median_us) : std::nullopt));
+    const bool wrong = shown && !one->verified;
+    any_wrong = any_wrong || wrong;
+    row += fmt::format(" {}{} |", wrong ? "WRONG " : "",
+                       microseconds(shown ? std::optional(one->median_us) : std::nullopt));
     if (one != nullptr && one->ratio) ratio = one->ratio;
     if (one != nullptr && one->limit_us) limit = one->limit_us;
   }
+  if (any_wrong) ratio.reset();
   return row + fmt::format(" {} | {} |\n", ratio_text(ratio), microseconds(limit));
 }
 

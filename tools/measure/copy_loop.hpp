@@ -10,8 +10,9 @@ namespace muster::measure {
 
 /// What one copy of a block takes in the benchmark's own loop, with nothing around it but the copy.
 struct copy_times {
-  double crossing_ns = 0;  ///< of a block that another core has just changed
-  double near_ns = 0;      ///< of a block that this core has just copied
+  double crossing_ns =
+      0;               ///< of a block that another core has just changed, or of a long one a part
+  double near_ns = 0;  ///< of a block that this core has just copied
 };
 
 /// Measures `copy_times` with a pair of threads: one changes the next slot of its ring again and

@@ -97,7 +97,9 @@ void fabric::end_reading() noexcept {
 }
 
 void fabric::settle() noexcept {
-  // What another process reads stays mapped there, and does not count once the team is broken.
+  // What another process reads stays mapped there, and does not count once the team is broken,
+  // which comes before whatever this one writes from here on.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!job_.one_process()) return;
   rare_fence();
   for (const std::size_t rank : members_) {

@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <thread>
 #include <vector>
 
 #include <muster/muster.hpp>
@@ -94,6 +97,53 @@ TEST_CASE("a plan may be dropped while it runs") {
   });
 }
 
+TEST_CASE("a run that waits for its turn may be dropped") {
+  const auto broken = failure_of([] {
+    run_threads(2, [](team& of) {
+      std::array<int, 1> data = {0};
+      plan tell(bcast(of, data, 0));
+      if (of.rank() == 1) {
+        // Late, so that the root comes to wait for a lane; then it hears that the team is broken.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        start(tell.run()).wait();
+        return;
+      }
+      const auto run = [](plan& what) -> task<> { co_await what.run(); };
+      for (std::size_t i = 0; i < wire::lanes; ++i) start(of.engine(), run(tell)).wait();
+      CHECK_THROWS_AS(
+          start(of.engine(), with_timeout(std::chrono::milliseconds(1), run(tell))).wait(), error);
+      of.engine().poll();
+    });
+  });
+  CHECK(broken);
+}
+
+TEST_CASE("a plan is started from another thread than its engine's") {
+  run_threads(2,
+              [](team& of) {
+                std::array<int, 2> data = {1, 2};
+                plan most(allreduce(of, data, max));
+                for (int i = 0; i < 300; ++i) start(most.run()).wait();
+                CHECK(data == std::array<int, 2>{1, 2});
+              },
+              {.progress = progress::thread});
+}
+
+TEST_CASE("a plan keeps its layouts") {
+  run_threads(2, [](team& of) {
+    std::array<int, 3> all{};
+    std::array<int, 3> mine = {1, 2, 3};
+    const auto make = [&] {
+      const std::vector<std::size_t> counts = {1, 2};
+      return plan(allgatherv(of, std::span(mine).first(counts[of.rank()]), all,
+                             block_layout{.counts = counts}));
+    };
+    plan gather_all = make();
+    for (int i = 0; i < 3; ++i) start(gather_all.run()).wait();
+    CHECK(all == std::array<int, 3>{1, 1, 2});
+  });
+}
+
 TEST_CASE("only collectives become plans") {
   run_threads(1, [](team& of) {
     const auto something = [](team& on) -> task<> { co_await barrier(on); };
@@ -102,6 +152,11 @@ TEST_CASE("only collectives become plans") {
     CHECK(why->code() == errc::invalid_argument);
     CHECK(says(why->text(), "plan: the task is not a collective's own"));
     CHECK(failure_of([] { const plan none{task<>()}; }));
+    plan meet(barrier(of));
+    CHECK(failure_of([&] { const plan again(meet.run()); }));
+    start(meet.run()).wait();
+    const plan moved = std::move(meet);
+    CHECK(failure_of([&] { static_cast<void>(meet.run()); }));
   });
 }
 
