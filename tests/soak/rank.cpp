@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <fstream>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <muster/muster.hpp>
 
 #include "tests/harness/build.hpp"
 #include "tests/harness/watchdog.hpp"
+#include "tests/soak/teams.hpp"
 
 namespace muster::testing {
 namespace {
@@ -42,6 +45,18 @@ std::size_t resident() {
   return all;
 }
 
+/// What a rank does in a round; its teams end with it.
+task<> make_round_calls(team& of, const soak_round& round, findings& found, const lateness& pause) {
+  std::vector<soaked_team> teams;
+  if (!round.how.limit) teams = co_await make_teams(of, round.teams);
+  std::vector<task<>> all;
+  all.push_back(make_calls(of, round.calls, round.how, found, pause));
+  for (const soaked_team& each : teams) {
+    if (each.made) all.push_back(make_calls(*each.made, each.calls, each.how, found, pause));
+  }
+  co_await when_all(std::move(all));
+}
+
 class soaked_rank {
 public:
   soaked_rank(team& of, const soak_job& job) : of_(of), job_(job) {}
@@ -67,7 +82,7 @@ private:
     findings found;
     const lateness pause = come_late;
     try {
-      start(of_.engine(), make_calls(of_, round.calls, round.how, found, pause)).wait();
+      start(of_.engine(), make_round_calls(of_, round, found, pause)).wait();
     } catch (const error& why) {
       broken_ = job_.limit && why.code() == errc::deadline_exceeded;
       if (!broken_) found.add(std::string("failed: ") + why.what());
