@@ -141,7 +141,7 @@ TEST_CASE("every reduction of every type that rounds is the same every time") {
   for (const world_case& world : worlds(some, nodes)) {
     for (const collective what : reductions) {
       for (const rounding& kind : kinds) {
-        for (const std::size_t count : {5, 900, 12001}) {
+        for (const std::size_t count : {5, 3001}) {
           check_reproducible(world, rounding_call(what, kind.type, kind.op, count));
         }
       }
