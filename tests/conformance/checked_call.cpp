@@ -124,6 +124,11 @@ task<> checked_call::perform() {
                          has_receive_layout(arguments_, me) ? received_.given() : block_layout{});
 }
 
+void checked_call::refill() {
+  ++call_.refilled;
+  fill_buffers();
+}
+
 std::string checked_call::verdict(bool completed) {
   if (!send_.guards_intact()) return "bytes around the send buffer were touched";
   if (!receive_.guards_intact()) return "bytes around the receive buffer were touched";

@@ -49,6 +49,8 @@ public:
   checked_call& operator=(const checked_call&) = delete;
 
   task<> perform();
+  /// New contents in the same buffers, on every rank before it performs the call again.
+  void refill();
   /// What is wrong, or nothing. Of a call that did not complete only the guards are looked at.
   std::string verdict(bool completed = true);
   std::span<const std::byte> received() noexcept { return receive_.inside(); }

@@ -314,7 +314,7 @@ std::string describe(const spec& call) {
 }
 
 void fill(const spec& call, std::size_t rank, std::size_t block, std::span<std::byte> to) {
-  random_stream random(derive(call.seed, rank << 20 | block));
+  random_stream random(derive(call.seed + call.refilled, rank << 20 | block));
   if (call.op == reduction::none) return fill_bytes(random, to);
   with_kind(call, [&]<class Kind>() {
     using T = typename Kind::type;

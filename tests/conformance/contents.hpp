@@ -27,6 +27,8 @@ struct spec {
   std::uint64_t seed = 0;
   combining order = combining::by_rank;
   own_reduction own = own_reduction::none;
+  /// How often the buffers were given new contents: blocks stay as long as they were.
+  std::uint64_t refilled = 0;
 
   std::size_t element() const noexcept;
 };

@@ -232,5 +232,15 @@ TEST_CASE("two rails, with messages divided over both, and who moves the data") 
   }
 }
 
+TEST_CASE("a thousand operations in flight") {
+  constexpr std::size_t thousand = 1000;
+  for (const layout nodes : {layout::one_node, layout::uneven}) {
+    const conduct how = {.in_flight = thousand, .unpunctual = true, .seed = run_seed()};
+    const std::string wrong =
+        run_simulated({4, nodes, movement::lent}, random_calls(run_seed(), 4, thousand, 100), how);
+    CHECK_MESSAGE(wrong.empty(), wrong);
+  }
+}
+
 }  // namespace
 }  // namespace muster::testing

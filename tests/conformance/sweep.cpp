@@ -303,6 +303,10 @@ public:
       // One in four buffers is not aligned to anything.
       const std::size_t shift = with.random.one_in(4) ? 1 + with.random.below(15) : 0;
       checked_.push_back(std::make_unique<checked_call>(with.of, each, with.how.buffers, shift));
+      plans_.emplace_back();
+      // The others need not know of it.
+      const bool planned = with.how.runs > 1 && !with.random.one_in(4);
+      if (planned) plans_.back().emplace(checked_.back()->perform());
     }
   }
 
@@ -318,6 +322,11 @@ public:
     }
   }
 
+  void refill() {
+    for (const auto& each : checked_) each->refill();
+    completed_.assign(calls_.size(), false);
+  }
+
   void check() {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const std::string wrong = checked_[i]->verdict(completed_[i]);
@@ -328,11 +337,13 @@ public:
   }
 
 private:
+  task<> call(std::size_t i) { return plans_[i] ? plans_[i]->run() : checked_[i]->perform(); }
+
   task<> perform(std::size_t i) {
     if (with_.how.limit) {
-      co_await with_timeout(*with_.how.limit, checked_[i]->perform());
+      co_await with_timeout(*with_.how.limit, call(i));
     } else {
-      co_await checked_[i]->perform();
+      co_await call(i);
     }
     completed_[i] = true;
   }
@@ -377,8 +388,21 @@ private:
   surroundings& with_;
   std::span<const spec> calls_;
   std::vector<std::unique_ptr<checked_call>> checked_;
+  std::vector<std::optional<plan>> plans_;
   std::vector<bool> completed_;
 };
+
+/// Runs them and checks what came of it, also where they fail.
+task<> run_and_check(batch& calls) {
+  std::exception_ptr failure;
+  try {
+    co_await calls.run();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  calls.check();
+  if (failure) std::rethrow_exception(failure);
+}
 
 }  // namespace
 
@@ -388,14 +412,10 @@ task<> make_calls(team& of, std::span<const spec> calls, const conduct& how, fin
   while (!calls.empty()) {
     const std::size_t now = std::min(how.in_flight, calls.size());
     batch next(with, calls.first(now));
-    std::exception_ptr failure;
-    try {
-      co_await next.run();
-    } catch (...) {
-      failure = std::current_exception();
+    for (std::size_t run = 0; run < how.runs; ++run) {
+      if (run > 0) next.refill();
+      co_await run_and_check(next);
     }
-    next.check();
-    if (failure) std::rethrow_exception(failure);
     calls = calls.subspan(now);
   }
 }

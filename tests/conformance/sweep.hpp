@@ -81,6 +81,9 @@ struct conduct {
   std::uint64_t seed = 0;
   /// Each operation's deadline after it began.
   std::optional<clock_time> limit = {};
+  /// How often what is in flight together is run, with new contents each time: where more than
+  /// once, most calls of a rank through plans.
+  std::size_t runs = 1;
 };
 
 /// One at random; operations in flight beyond the number of lanes, too.

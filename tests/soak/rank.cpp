@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <fstream>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <muster/muster.hpp>
 
 #include "tests/harness/build.hpp"
 #include "tests/harness/watchdog.hpp"
+#include "tests/soak/teams.hpp"
 
 namespace muster::testing {
 namespace {
@@ -29,17 +32,32 @@ task<> come_late(random_stream& random) {
   co_return;
 }
 
-/// KiB of this process that are in memory and no file's.
-std::size_t resident() {
+/// What of this process is in memory and no file's, in KiB.
+struct residence {
+  std::size_t own = 0;
+  std::size_t shared = 0;
+};
+
+residence resident() {
   std::ifstream status("/proc/self/status");
-  std::size_t all = 0;
+  residence all;
   for (std::string word; status >> word;) {
-    if (word != "RssAnon:" && word != "RssShmem:") continue;
-    std::size_t kib = 0;
-    status >> kib;
-    all += kib;
+    if (word == "RssAnon:") status >> all.own;
+    if (word == "RssShmem:") status >> all.shared;
   }
   return all;
+}
+
+/// What a rank does in a round; its teams end with it.
+task<> make_round_calls(team& of, const soak_round& round, findings& found, const lateness& pause) {
+  std::vector<soaked_team> teams;
+  if (!round.how.limit) teams = co_await make_teams(of, round.teams);
+  std::vector<task<>> all;
+  all.push_back(make_calls(of, round.calls, round.how, found, pause));
+  for (const soaked_team& each : teams) {
+    if (each.made) all.push_back(make_calls(*each.made, each.calls, each.how, found, pause));
+  }
+  co_await when_all(std::move(all));
 }
 
 class soaked_rank {
@@ -67,7 +85,7 @@ private:
     findings found;
     const lateness pause = come_late;
     try {
-      start(of_.engine(), make_calls(of_, round.calls, round.how, found, pause)).wait();
+      start(of_.engine(), make_round_calls(of_, round, found, pause)).wait();
     } catch (const error& why) {
       broken_ = job_.limit && why.code() == errc::deadline_exceeded;
       if (!broken_) found.add(std::string("failed: ") + why.what());
@@ -77,14 +95,22 @@ private:
     return wrong.empty();
   }
 
-  /// After each pass as after the first, but for what depends on who was when where.
+  /// After each pass as after the first, but for what depends on who was when where, and for
+  /// channels: in one pass only some lanes of a pair of ranks come to have one.
   bool memory_is_bounded(std::size_t pass) {
-    constexpr std::size_t slack = 16 << 10;
-    const std::size_t now = resident();
+    const residence now = resident();
     if (pass == 0) warm_ = now;
-    if (now <= warm_ + warm_ / 4 + slack) return true;
-    say(where_ + ": memory grew from " + std::to_string(warm_) + " to " + std::to_string(now) +
-        " KiB");
+    const std::size_t channels = of_.size() * of_.memory_bytes().channels >> 10;
+    return is_bounded("its own", warm_.own, now.own, 0) &&
+           is_bounded("shared", warm_.shared, now.shared, channels);
+  }
+
+  bool is_bounded(const std::string& whose, std::size_t before, std::size_t now,
+                  std::size_t expected) {
+    constexpr std::size_t slack = 16 << 10;
+    if (now <= before + before / 4 + slack + expected) return true;
+    say(where_ + ": " + whose + " memory grew from " + std::to_string(before) + " to " +
+        std::to_string(now) + " KiB");
     return false;
   }
 
@@ -92,7 +118,7 @@ private:
   const soak_job& job_;
   std::string where_;
   bool broken_ = false;
-  std::size_t warm_ = 0;
+  residence warm_;
 };
 
 }  // namespace
