@@ -184,7 +184,7 @@ private:
     }
     if (has_limits()) {
       canvas_.line({x, 90}, {x + 26, 90}, limit_stroke);
-      canvas_.text({x + 33, 94}, "the least this machine allows", R"(class="strong")");
+      canvas_.text({x + 33, 94}, "about the least this machine allows", R"(class="strong")");
     }
     if (!about_.arrivals.empty()) {
       canvas_.text({width - margin, 94}, "arrivals " + about_.arrivals,

@@ -182,7 +182,7 @@ TEST_CASE("plot: a self-contained SVG with a panel for everything") {
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(svg.find("inf") == std::string::npos);
     CHECK(svg.find("href") == std::string::npos);
-    CHECK(svg.find("the least this machine allows") != std::string::npos);
+    CHECK(svg.find("about the least this machine allows") != std::string::npos);
   }
 }
 
