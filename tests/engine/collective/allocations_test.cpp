@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <vector>
 
 #include <muster/muster.hpp>
@@ -177,6 +178,31 @@ void start_two_and_wait(team& of, std::span<double> value) {
   future<> second = start(barrier(of));
   second.wait();
   first.wait();
+}
+
+task<std::size_t> allocations_of(std::span<plan> plans, int times) {
+  const std::size_t before = allocations;
+  for (int i = 0; i < times; ++i) {
+    for (plan& each : plans) co_await each.run();
+  }
+  co_return allocations - before;
+}
+
+TEST_CASE("runs of plans, after the first") {
+  const watchdog alive("allocations of plans");
+  run_threads(4, [](team& of) {
+    buffers memory(of.size(), 8);
+    const block_layout blocks{memory.counts, {}};
+    std::vector<plan> plans;
+    plans.emplace_back(barrier(of));
+    plans.emplace_back(allreduce(of, memory.one, memory.other, sum));
+    plans.emplace_back(scan(of, memory.one, memory.other, sum));
+    plans.emplace_back(alltoall(of, memory.blocks, memory.more_blocks));
+    plans.emplace_back(allgatherv(of, memory.one, memory.blocks, blocks));
+    // Frames come from the engine's pool, which the first round fills.
+    start(of.engine(), allocations_of(plans, 1)).wait();
+    CHECK(start(of.engine(), allocations_of(plans, 300)).wait() == 0);
+  });
 }
 
 TEST_CASE("operations that are started and waited for") {

@@ -19,6 +19,7 @@ measurement measured(library of, const point& at, double us) {
   one.of = of;
   one.median_us = us;
   one.samples = 1;
+  one.verified = true;
   one.limit_us = 0.25;
   return one;
 }
@@ -61,6 +62,12 @@ TEST_CASE("markdown: what was not measured is a dash") {
   all[0].ratio.reset();
   for (measurement& one : all) one.limit_us.reset();
   CHECK(says(markdown_table(all, 4), "| barrier |  | – | 20.0 | 300 | – | – |"));
+}
+
+TEST_CASE("markdown: a wrong result is marked, and compared with nothing") {
+  auto all = results({4});
+  all[1].verified = false;
+  CHECK(says(markdown_table(all, 4), "| barrier |  | 1.00 | WRONG 20.0 | 300 | – | 0.25 |"));
 }
 
 TEST_CASE("markdown: means by collective and number of ranks") {
