@@ -33,6 +33,9 @@ enum class collective : std::uint8_t {
 inline constexpr std::size_t collectives = 16;
 
 std::string_view name(collective what) noexcept;
+constexpr bool exists(collective what) noexcept {
+  return static_cast<std::size_t>(what) < collectives;
+}
 
 constexpr bool has_root(collective what) noexcept {
   using enum collective;

@@ -190,7 +190,7 @@ void check_buffers(const arguments& call, std::size_t rank, std::size_t ranks) {
 }  // namespace
 
 void check(const team& on, const arguments& call) {
-  if (call.what > collective::reduce_scatter) [[unlikely]] {
+  if (!exists(call.what)) [[unlikely]] {
     reject("perform", "what is unknown; expected a collective");
   }
   if (has_root(call.what) && call.root >= on.size()) [[unlikely]] {

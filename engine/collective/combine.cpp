@@ -18,8 +18,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t tile_bytes = 2048;  // stays in the first-level cache beside its inputs
-constexpr std::size_t few_bytes = 128;    // up to here a tile is not worth its copies
+constexpr std::size_t few_bytes = 128;  // up to here a tile is not worth its copies
 
 using inputs = std::span<const std::byte* const>;
 
@@ -52,8 +51,8 @@ template <class T, class Op>
 template <class T, class Op>
 [[gnu::always_inline]] inline void combine_many(std::byte* to, inputs from,
                                                 std::size_t count) noexcept {
-  constexpr std::size_t tile_count = tile_bytes / sizeof(T);
-  alignas(64) std::array<std::byte, tile_bytes> room;
+  constexpr std::size_t tile_count = combine_tile_bytes / sizeof(T);
+  alignas(64) std::array<std::byte, combine_tile_bytes> room;
   T* const sum = reinterpret_cast<T*>(room.data());
   for (std::size_t done = 0; done < count; done += tile_count) {
     const std::size_t now = std::min(tile_count, count - done);

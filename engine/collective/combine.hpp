@@ -30,6 +30,9 @@ inline void combine(const arguments& call, std::byte* to, std::span<const std::b
   }
 }
 
+/// What is combined at a time, so that it stays in the first-level cache beside its inputs.
+inline constexpr std::size_t combine_tile_bytes = 2048;
+
 using combiner = void (*)(reduction op, datatype type, std::byte* to,
                           std::span<const std::byte* const> from, std::size_t count) noexcept;
 

@@ -7,12 +7,6 @@
 #include "engine/collective/pooled.hpp"
 
 namespace muster {
-namespace {
-
-constexpr std::size_t tile_bytes = 2048;  // stays in the first-level cache beside its inputs
-
-}  // namespace
-
 void combine(const custom_reduction& own, std::byte* to, std::span<const std::byte* const> from,
              std::size_t count) {
   if (count == 0) return;
@@ -24,7 +18,8 @@ void combine(const custom_reduction& own, std::byte* to, std::span<const std::by
   // until then the result grows elsewhere.
   const auto same = std::find(from.begin(), from.end(), to);
   const std::size_t turn = same == from.end() ? 0 : static_cast<std::size_t>(same - from.begin());
-  const std::size_t tile = std::clamp<std::size_t>(tile_bytes / own.element_bytes, 1, count);
+  const std::size_t tile =
+      std::clamp<std::size_t>(combine_tile_bytes / own.element_bytes, 1, count);
   pooled<std::byte> aside(turn > 1 ? tile * own.element_bytes : 0);
   for (std::size_t done = 0; done < count; done += tile) {
     const std::size_t now = std::min(tile, count - done);

@@ -156,8 +156,8 @@ void context::arrive() noexcept {
 
 void context::prepare_next_publication(std::size_t bytes) const noexcept {
   if (ticket_.kind != stage_kind::one_way) return;
-  const std::size_t lane = board().lane_of(ticket_.sequence + soon);
-  const std::byte* const stage = one_way_stage(lane, index_, bytes);
+  // One-way stages go with the lanes.
+  const std::byte* const stage = staged(board().lane_of(ticket_.sequence + soon), index_, bytes);
   for (std::size_t at = 0; at < std::min(bytes, 2 * wire::cache_line); at += wire::cache_line) {
     prefetch_to_write(stage + at);
   }
@@ -178,7 +178,7 @@ void context::prefetch_next(std::size_t neighbour, std::size_t published) const 
   const std::size_t lane = board().lane_of(ticket_.sequence + 1);
   prefetch_to_read(&board().arrival(lane, neighbour));
   if (ticket_.kind == stage_kind::none) return;
-  prefetch_to_read(one_way_stage(lane, neighbour, published));
+  prefetch_to_read(staged(lane, neighbour, published));
 }
 
 std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) {

@@ -185,11 +185,10 @@ private:
     }
   }
   void prefetch_next(std::size_t neighbour, std::size_t published) const noexcept;
-  /// Where so many bytes of a one-way operation lie: those stages go with the lanes.
-  std::byte* one_way_stage(std::size_t lane, std::size_t neighbour,
-                           std::size_t bytes) const noexcept {
-    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(lane, neighbour)
-                                           : board().short_stage(lane, neighbour);
+  /// Where so many published bytes lie, of which too many for the arrival's line.
+  std::byte* staged(std::size_t stage, std::size_t neighbour, std::size_t bytes) const noexcept {
+    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(stage, neighbour)
+                                           : board().short_stage(stage, neighbour);
   }
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Where time is virtual, fetching a flag's line takes some.
@@ -233,8 +232,7 @@ private:
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept {
     if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
-    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(ticket_.stage, neighbour)
-                                           : board().short_stage(ticket_.stage, neighbour);
+    return staged(ticket_.stage, neighbour, bytes);
   }
   bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
   void enter() override;

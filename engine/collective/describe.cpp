@@ -29,6 +29,11 @@ bool agrees_on_count(collective what) noexcept {
   return what != scatterv && what != gatherv && what != alltoallv;
 }
 
+/// The varying blocks whose lengths all ranks know.
+const block_layout& agreed_blocks(const arguments& call) noexcept {
+  return call.what == collective::allgatherv ? *call.receive_blocks : *call.send_blocks;
+}
+
 }  // namespace
 
 std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
@@ -40,9 +45,8 @@ std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
 std::size_t agreed_count(const arguments& call) noexcept {
   if (!has_varying_blocks(call.what)) return call.count;
   if (!agrees_on_count(call.what)) return 0;
-  const block_layout& blocks =
-      call.what == collective::allgatherv ? *call.receive_blocks : *call.send_blocks;
-  return std::accumulate(blocks.counts.begin(), blocks.counts.end(), std::size_t{0});
+  const auto& counts = agreed_blocks(call).counts;
+  return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
 
 std::uint64_t agreed_details(const arguments& call) noexcept {
@@ -51,9 +55,7 @@ std::uint64_t agreed_details(const arguments& call) noexcept {
     details = mix_bits(call.custom->element_bytes * 2 + (call.custom->commutative ? 1 : 0));
   }
   if (!has_varying_blocks(call.what) || !agrees_on_count(call.what)) return details;
-  const block_layout& blocks =
-      call.what == collective::allgatherv ? *call.receive_blocks : *call.send_blocks;
-  for (const std::size_t count : blocks.counts) details = mix_bits(details ^ count);
+  for (const std::size_t count : agreed_blocks(call).counts) details = mix_bits(details ^ count);
   return details;
 }
 

@@ -93,7 +93,7 @@ task<> barrier(team& on) { return perform(on, arguments{}); }
 std::string_view chosen_algorithm(const team& on, const arguments& call) {
   const bool misses_layout = has_varying_blocks(call.what) && call.send_blocks == nullptr &&
                              call.receive_blocks == nullptr;
-  if (call.what > collective::reduce_scatter || misses_layout) {
+  if (!exists(call.what) || misses_layout) {
     throw error(errc::invalid_argument,
                 "chosen_algorithm: " + std::string(name(call.what)) +
                     " has no layout; expected a collective with the layouts that it has");

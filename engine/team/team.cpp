@@ -65,9 +65,7 @@ void choose_from_environment(team& of) {
 
 prepared_call team::prepare_call(const arguments& call) {
   // Where the engine has a thread of its own, calls are made on others, too.
-  if (engine_.has_own_thread() || call.what > collective::reduce_scatter) {
-    return prepare(*this, call);
-  }
+  if (engine_.has_own_thread() || !exists(call.what)) return prepare(*this, call);
   last_prepared& last = last_[static_cast<std::size_t>(call.what)];
   if (const prepared_call* found = last.find(call)) return *found;
   return last.keep(call, prepare(*this, call));
