@@ -8,22 +8,10 @@
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/publish_blocks.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
 
 namespace muster::algos {
-namespace {
-
-task<> run(context& me, const arguments& call) {
-  me.publish(call.own_block(me.rank()));
-  co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
-  auto here = me.here();
-  while (const auto from = co_await here.next()) {
-    co_await me.copy(call.received_from(*from), me.published(*from, call.bytes()));
-  }
-}
-
-}  // namespace
 
 const algorithm allgather_flat = {
     .id = "flat",
@@ -32,7 +20,7 @@ const algorithm allgather_flat = {
     .source = "SRM 2.2",
     .suits = one_node_short,
     .stages = exchanged_stages,
-    .run = run,
+    .run = publish_blocks,
 };
 
 }  // namespace muster::algos

@@ -10,8 +10,8 @@
 //
 // Source: the node-gather, leader-exchange scheme of Qian 2010 (4.4.2), with groups for nodes.
 
-#include "algos/patterns/grouped.hpp"
 #include "algos/algorithms.hpp"
+#include "algos/patterns/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

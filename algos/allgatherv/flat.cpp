@@ -8,8 +8,8 @@
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/publish_blocks.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
 
 namespace muster::algos {
 namespace {
@@ -23,17 +23,6 @@ stage_kind stages(const shape&, const machine&, const arguments& call) {
                                                                          : stage_kind::exchanged;
 }
 
-task<> run(context& me, const arguments& call) {
-  const auto own = call.own_block(me.rank());
-  me.publish(own);
-  co_await me.copy(call.received_from(me.rank()), own);
-  auto here = me.here();
-  while (const auto from = co_await here.next()) {
-    const auto place = call.received_from(*from);
-    co_await me.copy(place, me.published(*from, place.size()));
-  }
-}
-
 }  // namespace
 
 const algorithm allgatherv_flat = {
@@ -43,7 +32,7 @@ const algorithm allgatherv_flat = {
     .source = "SRM 2.2",
     .suits = suits,
     .stages = stages,
-    .run = run,
+    .run = publish_blocks,
 };
 
 }  // namespace muster::algos

@@ -11,8 +11,8 @@
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.4), with groups for nodes, and every leader a root.
 
-#include "algos/patterns/grouped.hpp"
 #include "algos/algorithms.hpp"
+#include "algos/patterns/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -8,9 +8,8 @@
 // that N need not be a power of two.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/pairwise_exchange.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
@@ -23,14 +22,7 @@ task<> run(context& me, const arguments& call) {
     return all.subspan(rank * call.bytes(), call.bytes());
   };
   me.arrive();
-  co_await me.copy(call.received_from(me.rank()), block(me.rank()));
-  for (std::size_t step = 1; step < me.size(); ++step) {
-    const std::size_t to = (me.rank() + step) % me.size();
-    const std::size_t from = (me.rank() + me.size() - step) % me.size();
-    auto outgoing = me.deliver(to, block(to));
-    auto incoming = me.expect(from, call.received_from(from));
-    co_await when_all(std::move(outgoing), std::move(incoming));
-  }
+  co_await exchange_pairwise(me, call, block);
 }
 
 }  // namespace

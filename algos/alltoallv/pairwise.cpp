@@ -8,27 +8,22 @@
 // that N need not be a power of two.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/pairwise_exchange.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
 task<> run(context& me, const arguments& call) {
-  pooled<std::span<const std::byte>> gives(me.size());
-  for (std::size_t to = 0; to < me.size(); ++to) gives[to] = call.sent_to(to);
-  me.arrive();
   // In place, blocks must leave before others come: they are moved aside first.
-  if (call.in_place()) me.set_aside(gives);
-  co_await me.copy(call.received_from(me.rank()), gives[me.rank()]);
-  for (std::size_t step = 1; step < me.size(); ++step) {
-    const std::size_t to = (me.rank() + step) % me.size();
-    const std::size_t from = (me.rank() + me.size() - step) % me.size();
-    auto outgoing = me.deliver(to, gives[to]);
-    auto incoming = me.expect(from, call.received_from(from));
-    co_await when_all(std::move(outgoing), std::move(incoming));
-  }
+  pooled<std::span<const std::byte>> aside(call.in_place() ? me.size() : 0);
+  for (std::size_t to = 0; to < aside.size(); ++to) aside[to] = call.sent_to(to);
+  if (aside.size() != 0) me.set_aside(aside);
+  const auto block = [&](std::size_t rank) {
+    return aside.size() != 0 ? aside[rank] : call.sent_to(rank);
+  };
+  me.arrive();
+  co_await exchange_pairwise(me, call, block);
 }
 
 }  // namespace

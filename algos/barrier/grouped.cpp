@@ -11,8 +11,8 @@
 // Source: the flat tree of Tipparaju, Nieplocha, Panda 2003 (2.2) with a second level, whose roots
 // exchange flags instead of electing one.
 
-#include "algos/patterns/grouped.hpp"
 #include "algos/algorithms.hpp"
+#include "algos/patterns/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -10,6 +10,7 @@
 // buffers.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/receive_items.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/collective/context.hpp"
 
@@ -28,18 +29,6 @@ task<> send(context& me, const arguments& call, track& message) {
   co_await message.returned();
 }
 
-task<> receive(context& me, const arguments& call, track& message) {
-  const std::size_t root = me.shape().index_of(call.root);
-  co_await message.arrived(root, 0);
-  const std::size_t items = message.items_of(root);
-  for (std::size_t k = 0; k < items; ++k) {
-    co_await message.arrived(root, k);
-    co_await message.copy(root, k, 0, call.result());
-    message.take(k);
-  }
-  message.take(message.cut().count() - 1);
-}
-
 task<> run(context& me, const arguments& call) {
   me.arrive();
   if (call.count == 0) co_return;
@@ -47,7 +36,7 @@ task<> run(context& me, const arguments& call) {
   if (me.rank() == call.root) {
     co_await send(me, call, message);
   } else {
-    co_await receive(me, call, message);
+    co_await receive_items(message, me.shape().index_of(call.root), 0, call.result());
   }
 }
 

@@ -10,8 +10,8 @@
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2), with groups.
 
-#include "algos/patterns/grouped.hpp"
 #include "algos/algorithms.hpp"
+#include "algos/patterns/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

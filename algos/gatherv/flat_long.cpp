@@ -20,18 +20,18 @@ namespace {
 task<> send(context& me, varying_track& on, source own) {
   const std::span<const source> gives(&own, 1);
   if (!on.lend(gives)) {
-    const std::size_t items = most_items(on, gives);
-    for (std::size_t k = 0; k < items; ++k) co_await stage_item(me, on, gives, k);
+    const std::size_t count = most_items(on, gives);
+    for (std::size_t k = 0; k < count; ++k) co_await stage_item(me, on, gives, k);
   }
   co_await on.returned();
 }
 
 task<> receive(context& me, const arguments& call, varying_track& on) {
-  pooled<std::size_t> items(me.size());
+  pooled<std::size_t> counts(me.size());
   for (std::size_t from = 0; from < me.size(); ++from) {
-    items[from] = on.items_for(call.received_from(from).size());
+    counts[from] = on.items_for(call.received_from(from).size());
   }
-  on.will_take(items);
+  on.will_take(counts);
   co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
   co_await gather_blocks(on, [&](std::size_t from, std::size_t item) {
     return on.copy(from, item, 0, call.received_from(from));

@@ -13,14 +13,14 @@ template <class Copy>
 task<> gather_blocks(track& on, Copy copy) {
   auto here = on.here(0);
   while (const auto from = co_await here.next()) {
-    const std::size_t items = on.items_of(*from);
-    for (std::size_t k = 0; k < items; ++k) {
+    const std::size_t count = on.items_of(*from);
+    for (std::size_t k = 0; k < count; ++k) {
       if (k != 0) co_await on.arrived(*from, k);
       co_await copy(*from, k);
-      if (k + 1 < items) on.take_of(*from, k);
+      if (k + 1 < count) on.take_of(*from, k);
     }
     // A lender, whose first item was all, waits for as many as it would have staged.
-    on.take_of(*from, std::max(items, on.cut().count()) - 1);
+    on.take_of(*from, std::max(count, on.cut().count()) - 1);
   }
 }
 

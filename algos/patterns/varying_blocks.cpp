@@ -36,13 +36,13 @@ task<> stage_item(context& me, varying_track& on, std::span<const source> blocks
 task<> exchange_blocks(context& me, varying_track& on, std::span<const source> gives,
                        std::span<const target> takes, std::size_t which) {
   if (me.node().size() == 1) co_return;
-  pooled<std::size_t> items(takes.size());
+  pooled<std::size_t> counts(takes.size());
   std::size_t to_take = 0;
   for (std::size_t i = 0; i < takes.size(); ++i) {
-    items[i] = on.items_for(takes[i].size());
-    if (i != me.node_index()) to_take = std::max(to_take, items[i]);
+    counts[i] = on.items_for(takes[i].size());
+    if (i != me.node_index()) to_take = std::max(to_take, counts[i]);
   }
-  on.will_take(items);
+  on.will_take(counts);
   const std::size_t to_stage = on.lend(gives) ? 0 : most_items(on, gives);
   for (std::size_t k = 0; k < std::max(to_stage, to_take); ++k) {
     if (k < to_stage) co_await stage_item(me, on, gives, k);

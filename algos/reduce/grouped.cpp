@@ -12,8 +12,8 @@
 //
 // Source: the tree of Tipparaju, Nieplocha, Panda 2003 (2.2), of two levels.
 
-#include "algos/patterns/grouped.hpp"
 #include "algos/algorithms.hpp"
+#include "algos/patterns/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -11,6 +11,7 @@
 // reads a part.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/receive_items.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/collective/context.hpp"
 
@@ -35,18 +36,6 @@ task<> send(context& me, const arguments& call, track& blocks) {
   co_await blocks.returned();
 }
 
-task<> receive(context& me, const arguments& call, track& blocks) {
-  const std::size_t root = me.shape().index_of(call.root);
-  co_await blocks.arrived(root, 0);
-  const std::size_t items = blocks.items_of(root);
-  for (std::size_t k = 0; k < items; ++k) {
-    if (k != 0) co_await blocks.arrived(root, k);
-    co_await blocks.copy(root, k, me.rank(), call.result());
-    if (k + 1 < items) blocks.take(k);
-  }
-  blocks.take(blocks.cut().count() - 1);
-}
-
 task<> run(context& me, const arguments& call) {
   track blocks(me, 0, items(call.bytes(), me.size(), items::far));
   me.arrive();
@@ -54,7 +43,7 @@ task<> run(context& me, const arguments& call) {
   if (me.rank() == call.root) {
     co_await send(me, call, blocks);
   } else {
-    co_await receive(me, call, blocks);
+    co_await receive_items(blocks, me.shape().index_of(call.root), me.rank(), call.result());
   }
 }
 

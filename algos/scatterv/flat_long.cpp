@@ -24,8 +24,8 @@ task<> send(context& me, const arguments& call, varying_track& on) {
     gives[to] = to == me.rank() ? source() : call.sent_to(to);
   }
   if (!on.lend(gives)) {
-    const std::size_t items = most_items(on, gives);
-    for (std::size_t k = 0; k < items; ++k) co_await stage_item(me, on, gives, k);
+    const std::size_t count = most_items(on, gives);
+    for (std::size_t k = 0; k < count; ++k) co_await stage_item(me, on, gives, k);
   }
   if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
   co_await on.returned();
@@ -35,8 +35,8 @@ task<> receive(context& me, const arguments& call, varying_track& on) {
   const std::size_t root = me.shape().index_of(call.root);
   co_await on.arrived(root, 0);
   co_await on.copy(root, 0, me.rank(), call.result());
-  const std::size_t items = on.lends(root) ? 1 : on.items_for(call.bytes());
-  for (std::size_t k = 1; k < items; ++k) {
+  const std::size_t count = on.lends(root) ? 1 : on.items_for(call.bytes());
+  for (std::size_t k = 1; k < count; ++k) {
     on.take(k - 1);
     co_await on.arrived(root, k);
     co_await on.copy(root, k, me.rank(), call.result());

@@ -8,22 +8,11 @@
 // Source: the direct algorithm of Qian 2010 (3.4.4) with one sender.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/some_at_a_time.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
-
-constexpr std::size_t at_a_time = 4;
-
-/// To every fourth rank after the root, from the `first` on.
-task<> send_some(context& me, const arguments& call, std::size_t first) {
-  for (std::size_t step = first; step < me.size(); step += at_a_time) {
-    const std::size_t to = (me.rank() + step) % me.size();
-    co_await me.deliver(to, call.sent_to(to));
-  }
-}
 
 task<> run(context& me, const arguments& call) {
   me.arrive();
@@ -32,11 +21,8 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
-  auto first = send_some(me, call, 1);
-  auto second = send_some(me, call, 2);
-  auto third = send_some(me, call, 3);
-  auto fourth = send_some(me, call, at_a_time);
-  co_await when_all(std::move(first), std::move(second), std::move(third), std::move(fourth));
+  const auto transfer = [&](std::size_t to) { return me.deliver(to, call.sent_to(to)); };
+  co_await transfer_with_all(me, transfer);
 }
 
 }  // namespace
