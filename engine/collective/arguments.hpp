@@ -57,6 +57,14 @@ struct block_layout {
   std::span<const std::size_t> displacements = {};
 };
 
+/// How an algorithm is to run where it leaves a choice; 0: as it likes.
+struct tuning {
+  std::uint8_t ports = 0;   ///< messages that a rank sends, and receives, at once
+  std::uint8_t groups = 0;  ///< ranks of a node that speak for it
+
+  friend bool operator==(const tuning&, const tuning&) = default;
+};
+
 /// One rank's arguments of a collective, whatever the collective. Trivially copyable.
 ///
 /// `count` is in elements:
@@ -82,6 +90,7 @@ struct arguments {
   const custom_reduction* custom = nullptr;
   const block_layout* send_blocks = nullptr;
   const block_layout* receive_blocks = nullptr;
+  tuning how;  ///< set with the algorithm
 
   bool in_place() const noexcept { return is_scatter() ? receive == nullptr : send == nullptr; }
   std::size_t element() const noexcept {

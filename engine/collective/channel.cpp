@@ -2,25 +2,22 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "engine/collective/context.hpp"
 
 namespace muster {
 namespace {
 
-/// What goes before each message: who sends it, by fingerprint, and how long it is.
-struct message_header {
-  std::uint64_t word;
-  std::uint64_t bytes;
-};
+using wire::stream;
 
 static_assert(sizeof(message_header) <= wire::channel::most_head);
 
 /// A channel of this rank, for as long as it is used.
 class open_channel {
 public:
-  open_channel(wire::fabric& on, std::size_t lane, std::size_t from, std::size_t to)
-      : fabric_(on), channel_(on.open(lane, from, to)) {}
+  open_channel(wire::fabric& on, std::size_t lane, std::size_t from, std::size_t to, stream what)
+      : fabric_(on), channel_(on.open(lane, from, to, what)) {}
   ~open_channel() { fabric_.close(channel_); }
   open_channel(const open_channel&) = delete;
   open_channel& operator=(const open_channel&) = delete;
@@ -49,9 +46,17 @@ bool channel_wait::ready() noexcept {
   }
 }
 
+bool context::goes_in_place(std::size_t bytes) const noexcept {
+  return bytes >= team_.machine_.zero_copy_from;
+}
+
 task<> context::deliver(std::size_t to, std::span<const std::byte> bytes) {
+  return goes_in_place(bytes.size()) ? deliver_in_place(to, bytes) : deliver_pieces(to, bytes);
+}
+
+task<> context::deliver_pieces(std::size_t to, std::span<const std::byte> bytes) {
   using until = channel_wait::until;
-  const open_channel out(fabric(), ticket_.lane, rank(), to);
+  const open_channel out(fabric(), ticket_.lane, rank(), to, stream::messages);
   const message_header header{ticket_.word, bytes.size()};
   auto head = std::as_bytes(std::span(&header, 1));
   do {
@@ -65,19 +70,40 @@ task<> context::deliver(std::size_t to, std::span<const std::byte> bytes) {
   co_await channel_wait(*this, *out, until::has_left, 0, to);
 }
 
-task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
+task<> context::deliver_in_place(std::size_t to, std::span<const std::byte> bytes) {
   using until = channel_wait::until;
-  const open_channel in(fabric(), ticket_.lane, from, rank());
-  message_header header;
-  co_await channel_wait(*this, *in, until::holds, sizeof header, from);
-  in->take(std::as_writable_bytes(std::span(&header, 1)));
-  if (header.word != ticket_.word || header.bytes != bytes.size()) {
-    if (auto why = mismatch(from)) throw *why;
-    throw error(errc::mismatched_call,
-                "rank " + std::to_string(from) + " sent " + std::to_string(header.bytes) +
-                    " bytes where rank " + std::to_string(rank()) + " expected " +
-                    std::to_string(bytes.size()) + " in " + describe(),
-                from);
+  {
+    const open_channel in(fabric(), ticket_.lane, to, rank(), stream::invitations);
+    co_await channel_wait(*this, *in, until::holds, sizeof(message_header), to);
+    take_header(*in, to, bytes.size());
+  }
+  const open_channel out(fabric(), ticket_.lane, rank(), to, stream::messages);
+  co_await channel_wait(*this, *out, until::has_room, wire::channel::in_place_room, to);
+  const message_header header{ticket_.word, bytes.size()};
+  out->put_in_place(std::as_bytes(std::span(&header, 1)), bytes);
+  co_await work();
+  co_await channel_wait(*this, *out, until::has_left, 0, to);
+}
+
+task<> context::invite(std::size_t from, std::size_t bytes) {
+  if (!goes_in_place(bytes)) co_return;
+  using until = channel_wait::until;
+  const open_channel out(fabric(), ticket_.lane, rank(), from, stream::invitations);
+  const message_header header{ticket_.word, bytes};
+  co_await channel_wait(*this, *out, until::has_room, sizeof header, from);
+  out->put(std::as_bytes(std::span(&header, 1)), {});
+  co_await work();
+}
+
+task<> context::collect(std::size_t from, std::span<std::byte> bytes) {
+  using until = channel_wait::until;
+  const open_channel in(fabric(), ticket_.lane, from, rank(), stream::messages);
+  co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
+  take_header(*in, from, bytes.size());
+  if (goes_in_place(bytes.size())) {
+    take_in_place(*in, from, bytes);
+    co_await work();
+    co_return;
   }
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(bytes.size(), channel_piece));
@@ -86,6 +112,68 @@ task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
     co_await work();
     bytes = bytes.subspan(piece.size());
   }
+}
+
+task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
+  co_await invite(from, bytes.size());
+  co_await collect(from, bytes);
+}
+
+void context::take_header(wire::channel& in, std::size_t from, std::size_t bytes) {
+  message_header header;
+  in.take(std::as_writable_bytes(std::span(&header, 1)));
+  if (header.word == ticket_.word && header.bytes == bytes) return;
+  if (auto why = mismatch(from)) throw *why;
+  throw error(errc::mismatched_call,
+              "rank " + std::to_string(from) + " speaks of " + std::to_string(header.bytes) +
+                  " bytes where rank " + std::to_string(rank()) + " expected " +
+                  std::to_string(bytes) + " in " + describe(),
+              from);
+}
+
+void context::take_in_place(wire::channel& in, std::size_t from, std::span<std::byte> bytes) {
+  int refused = 0;
+  read_lent([&] { refused = in.take_in_place(bytes); });
+  if (refused != 0) throw_refused(from, refused);
+}
+
+// ---- arrivals of peers
+
+peer_arrivals::peer_arrivals(context& me, stream what, std::vector<std::size_t> ranks)
+    : collective_wait(me), pending_(std::move(ranks)) {
+  channels_.reserve(pending_.size());
+  for (const std::size_t rank : pending_) {
+    channels_.push_back(&me.fabric().open(me.ticket_.lane, rank, me.rank(), what));
+  }
+  open_ = channels_;
+}
+
+peer_arrivals::~peer_arrivals() {
+  for (wire::channel* const each : open_) me_.fabric().close(*each);
+}
+
+bool peer_arrivals::ready() noexcept {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (!channels_[i]->holds(sizeof(message_header))) continue;
+    found_ = i;
+    return true;
+  }
+  return false;
+}
+
+std::optional<std::size_t> peer_arrivals::take_arrival() {
+  rethrow_interruption();
+  if (pending_.empty()) return std::nullopt;
+  const std::size_t rank = pending_[found_];
+  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(found_));
+  channels_.erase(channels_.begin() + static_cast<std::ptrdiff_t>(found_));
+  return rank;
+}
+
+bool peer_arrivals::awaits(std::size_t rank) const noexcept {
+  const auto at = std::ranges::find(pending_, rank);
+  if (at == pending_.end()) return false;
+  return !channels_[static_cast<std::size_t>(at - pending_.begin())]->holds(sizeof(message_header));
 }
 
 }  // namespace muster

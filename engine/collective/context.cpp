@@ -9,13 +9,16 @@
 
 namespace muster {
 
-prepared_call prepare(const team& on, const arguments& call) {
+prepared_call prepare(const team& on, const arguments& call, const choice& by_hand) {
   check(on, call);
-  const algorithm& chosen = on.select(call);
+  const choice chosen = on.select(call, by_hand);
   prepared_call result;
-  result.chosen = &chosen;
-  result.stages = chosen.stages(on.shape(), on.machine(), call);
-  result.kind = pack_kind(call, on.number_of(chosen));
+  result.chosen = chosen.row;
+  result.how = chosen.how;
+  arguments tuned = call;
+  tuned.how = chosen.how;
+  result.stages = chosen.row->stages(on.shape(), on.machine(), tuned);
+  result.kind = pack_kind(tuned, on.number_of(*chosen.row));
   result.count = agreed_count(call);
   result.details = agreed_details(call);
   // Odd multipliers spread the parts over the word; the order of operations mixes it.
@@ -25,7 +28,14 @@ prepared_call prepare(const team& on, const arguments& call) {
 }
 
 context::context(team& of, const arguments& call, const prepared_call& prepared) noexcept
-    : team_(of), call_(call), node_(of.node_), index_(of.node_index_), prepared_(prepared) {}
+    : team_(of), call_(call), node_(of.node_), index_(of.node_index_), prepared_(prepared) {
+  call_.how = prepared.how;
+}
+
+void context::prepare_by(std::string_view text) {
+  prepared_ = prepare(team_, call_, team_.find(call_.what, text));
+  call_.how = prepared_.how;
+}
 
 void context::abandon_destroyed() noexcept {
   abandon(error(errc::stopped, describe() + ": destroyed before it ended", rank()));
@@ -181,12 +191,14 @@ void context::prefetch_next(std::size_t neighbour, std::size_t published) const 
   prefetch_to_read(staged(lane, neighbour, published));
 }
 
+std::span<std::byte> context::scratch(std::size_t bytes) { return scratch_.take(bytes); }
+
 std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) {
   wire::virtual_time* const time = fabric().time();
   if (bytes.empty() || (time != nullptr && !time->carries_payload())) return bytes;
-  aside_.resize(bytes.size());
-  move_bytes(time, aside_, bytes.data());
-  return aside_;
+  const std::span<std::byte> aside = scratch(bytes.size());
+  move_bytes(time, aside, bytes.data());
+  return aside;
 }
 
 void context::set_aside(std::span<std::span<const std::byte>> blocks) {
@@ -194,8 +206,7 @@ void context::set_aside(std::span<std::span<const std::byte>> blocks) {
   if (time != nullptr && !time->carries_payload()) return;
   std::size_t all = 0;
   for (const auto& block : blocks) all += block.size();
-  aside_.resize(all);
-  std::span<std::byte> rest = aside_;
+  std::span<std::byte> rest = scratch(all);
   for (auto& block : blocks) {
     if (block.empty()) continue;
     const auto place = rest.first(block.size());
@@ -207,6 +218,7 @@ void context::set_aside(std::span<std::span<const std::byte>> blocks) {
 
 void context::complete() noexcept {
   running_ = false;
+  scratch_.clear();
   if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
   fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
 }
@@ -223,6 +235,13 @@ void context::abandon(const error& why) noexcept {
 void context::throw_breakage() const {
   if (auto why = breakage()) std::rethrow_exception(why);
   throw error(errc::stopped, describe() + ": the team is being broken by another rank");
+}
+
+void context::throw_refused(std::size_t rank, int system_error) const {
+  throw error(errc::resource,
+              describe() + ": cannot copy from the memory of rank " + std::to_string(rank) + ": " +
+                  std::strerror(system_error),
+              rank);
 }
 
 std::string context::describe() const {

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
@@ -16,6 +18,7 @@
 #include "engine/collective/combine.hpp"
 #include "engine/collective/pooled.hpp"
 #include "engine/collective/prepared_call.hpp"
+#include "engine/collective/scratch_memory.hpp"
 #include "engine/collective/stream_copy.hpp"
 #include "engine/collective/track.hpp"
 #include "engine/collective/waits.hpp"
@@ -41,6 +44,7 @@ public:
   std::size_t rank() const noexcept { return team_.rank(); }
   std::size_t size() const noexcept { return team_.size(); }
   const muster::shape& shape() const noexcept { return team_.shape(); }
+  const muster::machine& machine() const noexcept { return team_.machine(); }
   const arguments& call() const noexcept { return call_; }
 
   /// The ranks of this rank's node, ascending; a neighbour is an index into it.
@@ -71,13 +75,39 @@ public:
     return {publication(neighbour, bytes), bytes};
   }
 
-  /// Sends bytes to a rank of any node; complete when they may be changed. In order per pair.
-  task<> deliver(std::size_t rank, std::span<const std::byte> bytes);
-  /// Receives the next bytes from a rank of any node into their place.
-  task<> expect(std::size_t rank, std::span<std::byte> bytes);
+  // ---- between ranks of any nodes
+  //
+  // In one of two schemes, by length alone. Short messages are copied into a channel, whether the
+  // receiver is there or not: their coming is the first that it hears of the sender. Long ones go
+  // *in place*: the receiver first invites the sender, who hears by that that it is there, and then
+  // sends straight into its memory.
 
-  /// A copy that lives as long as the operation, so that it may be lent: what an algorithm's own
-  /// frame holds is gone before a failure is announced.
+  /// Sends bytes to a rank; complete when they may be changed. In order per pair. They are the
+  /// caller's, `staging` or `scratch`, which outlive the operation whatever becomes of it.
+  task<> deliver(std::size_t rank, std::span<const std::byte> bytes);
+  /// Receives the next bytes from a rank into their place: `invite`, then `collect`.
+  task<> expect(std::size_t rank, std::span<std::byte> bytes);
+  /// Lets a rank send its next message of so many bytes, if such go in place; else does nothing.
+  task<> invite(std::size_t rank, std::size_t bytes);
+  /// Receives a message to which its sender was invited.
+  task<> collect(std::size_t rank, std::span<std::byte> bytes);
+  bool goes_in_place(std::size_t bytes) const noexcept;
+  /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
+  /// what has come already the rank that comes first in `ranks` is first.
+  peer_arrivals messages_from(std::vector<std::size_t> ranks) {
+    return {*this, wire::stream::messages, std::move(ranks)};
+  }
+  peer_arrivals invitations_from(std::vector<std::size_t> ranks) {
+    return {*this, wire::stream::invitations, std::move(ranks)};
+  }
+
+  /// The memory that a neighbour provides for this operation; see `staging`.
+  task<std::span<std::byte>> staging_of(std::size_t neighbour, std::size_t bytes);
+
+  /// Working memory that lives as long as the operation, so that it may be lent: what an
+  /// algorithm's own frame holds is gone before a failure is announced.
+  std::span<std::byte> scratch(std::size_t bytes);
+  /// A copy in such memory.
   std::span<const std::byte> set_aside(std::span<const std::byte> bytes);
   /// The same for several blocks, each of which is exchanged for its copy.
   void set_aside(std::span<std::span<const std::byte>> blocks);
@@ -122,6 +152,8 @@ protected:
   // The operation begins with its place in the team's order, and ends well or by breaking the team
   // (unless it is broken already).
   void take_place() noexcept;
+  /// Before it begins: by what `text` chooses.
+  void prepare_by(std::string_view text);
   void end(const std::exception_ptr& failure) noexcept override;
   /// One that is still under way ends here.
   ~context() { end_if_running(); }
@@ -143,6 +175,8 @@ private:
   friend class track;
   friend class varying_track;
   friend class takers_wait;
+  friend class peer_arrivals;
+  friend class staging;
 
   wire::fabric& fabric() const noexcept { return team_.fabric(); }
   /// The time that this rank's work so far takes.
@@ -216,8 +250,12 @@ private:
   void read_neighbours(Work work) {
     if (ticket_.kind < stage_kind::lengthy) {  // nothing is lent
       work();
-      return;
+    } else {
+      read_lent(std::move(work));
     }
+  }
+  template <class Work>
+  void read_lent(Work work) {
     bool whole = false;
     {
       const reading_marks marks(fabric());
@@ -229,6 +267,11 @@ private:
     }
   }
   [[noreturn]] void throw_breakage() const;
+  [[noreturn]] void throw_refused(std::size_t rank, int system_error) const;
+  task<> deliver_pieces(std::size_t rank, std::span<const std::byte> bytes);
+  task<> deliver_in_place(std::size_t rank, std::span<const std::byte> bytes);
+  void take_header(wire::channel& in, std::size_t from, std::size_t bytes);
+  void take_in_place(wire::channel& in, std::size_t from, std::span<std::byte> bytes);
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept {
     if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
@@ -259,7 +302,7 @@ private:
   bool results_exceed_cache_ = false;
   wire::arrival* lane_ = nullptr;  // of all neighbours
   ticket ticket_;
-  std::vector<std::byte> aside_;
+  scratch_memory scratch_;
   std::optional<turn_wait> turn_;  // while it waits for its turn
   std::exception_ptr refusal_;     // why it did not even begin
 };

@@ -39,6 +39,8 @@ const block_layout& agreed_blocks(const arguments& call) noexcept {
 std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
   return static_cast<std::uint64_t>(call.what) | static_cast<std::uint64_t>(call.type) << 8 |
          static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(algorithm) << 24 |
+         static_cast<std::uint64_t>(call.how.ports) << 40 |
+         static_cast<std::uint64_t>(call.how.groups) << 48 |
          static_cast<std::uint64_t>(call.order) << by_arrival_bit;
 }
 

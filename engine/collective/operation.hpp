@@ -24,6 +24,9 @@ public:
     return part;
   }
 
+  /// Runs what `text` chooses, whatever the team would; see `team::find`. Before it begins.
+  void choose(std::string_view text) { prepare_by(text); }
+
   /// Takes its place in the team's order before it begins, or ends without beginning.
   void reserve() noexcept { take_place(); }
   /// \param why not null

@@ -98,7 +98,7 @@ std::string_view chosen_algorithm(const team& on, const arguments& call) {
                 "chosen_algorithm: " + std::string(name(call.what)) +
                     " has no layout; expected a collective with the layouts that it has");
   }
-  return on.select(call).id;
+  return on.select(call).row->id;
 }
 
 }  // namespace muster

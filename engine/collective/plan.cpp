@@ -1,19 +1,33 @@
 #include "engine/collective/plan.hpp"
 
+#include <string>
 #include <utility>
 
 #include "engine/collective/operation.hpp"
 
 namespace muster {
 
-plan::plan(task<> collective) {
+namespace {
+
+operation& operation_of(const task<>& collective, const char* who) {
   auto* const found = dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr);
-  if (found == nullptr || found->is_kept()) {
-    throw error(errc::invalid_argument,
-                "plan: the task is not a collective's own; expected what one returned");
-  }
-  kept_.reset(found);
-  kept_->keep(true);
+  if (found != nullptr && !found->is_kept()) return *found;
+  throw error(
+      errc::invalid_argument,
+      std::string(who) + ": the task is not a collective's own; expected what one returned");
+}
+
+}  // namespace
+
+plan::plan(task<> collective) : kept_(&operation_of(collective, "plan")) { kept_->keep(true); }
+
+task<> by(std::string_view algorithm, task<> collective) {
+  operation& chosen = operation_of(collective, "by");
+  chosen.choose(algorithm);
+  chosen.keep(true);
+  collective = {};  // the coroutine of the algorithm that it had
+  chosen.keep(false);
+  return chosen.run();
 }
 
 void plan::dropping::operator()(operation* kept) const noexcept {

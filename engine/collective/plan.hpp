@@ -1,12 +1,23 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "engine/coro/task.hpp"
 
 namespace muster {
 
 class operation;
+
+/// The same collective by an algorithm chosen by hand, for this call only:
+///
+///     co_await by("bruck:ports=2", alltoall(team, send, receive));
+///
+/// The same on every rank. `ports` and `groups` are options of algorithms that have them.
+/// \param collective what any of Muster's collectives returned, not awaited
+/// \throws error `errc::invalid_argument` for any other task, an unknown algorithm or option, or
+/// one that does not suit the call
+task<> by(std::string_view algorithm, task<> collective);
 
 /// A collective made ready once, to be run many times on the same buffers:
 ///

@@ -14,6 +14,7 @@ class team;
 /// What is known of a call before it begins, the same on every rank that makes it.
 struct prepared_call {
   const algorithm* chosen;
+  tuning how;
   stage_kind stages;
   std::uint64_t kind;   ///< for its record, like the next
   std::uint64_t count;  ///< as far as all ranks know it
@@ -21,8 +22,9 @@ struct prepared_call {
   std::uint64_t fingerprint;
 };
 
-/// Checks a call and chooses its algorithm. \throws error `errc::invalid_argument`
-prepared_call prepare(const team& on, const arguments& call);
+/// Checks a call and chooses its algorithm, unless `by_hand` does.
+/// \throws error `errc::invalid_argument`
+prepared_call prepare(const team& on, const arguments& call, const choice& by_hand = {});
 
 /// The last call of a kind, prepared: programs repeat theirs.
 class last_prepared {

@@ -3,8 +3,6 @@
 #include "engine/collective/context.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 
 namespace muster {
 namespace {
@@ -134,11 +132,7 @@ void track::fetch(std::size_t neighbour, const wire::origin& from, std::size_t o
   const std::size_t rank = me_.rank_of(neighbour);
   int refused = 0;
   me_.read_neighbours([&] { refused = me_.fabric().fetch(rank, from, offset, to); });
-  if (refused == 0) return;
-  throw error(errc::resource,
-              me_.describe() + ": cannot copy from the memory of rank " + std::to_string(rank) +
-                  ": " + std::strerror(refused),
-              rank);
+  if (refused != 0) me_.throw_refused(rank, refused);
 }
 
 void track::take(std::size_t item) noexcept {
@@ -154,6 +148,10 @@ void track::take_of(std::size_t neighbour, std::size_t item) noexcept {
 
 track::return_wait track::returned(std::size_t readers) noexcept {
   return {me_, index_, lent_items_, readers, sole_reader_};
+}
+
+track::return_wait track::taken(std::size_t item, std::size_t readers) noexcept {
+  return {me_, index_, item + 1, readers, sole_reader_};
 }
 
 void track::item_wait::await_resume() {

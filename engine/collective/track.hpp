@@ -63,6 +63,8 @@ public:
   /// Waits until the readers are done with what was lent; at once if nothing was.
   class return_wait;
   return_wait returned(std::size_t readers = all) noexcept;
+  /// Waits until the readers are done with `item` and all before it.
+  return_wait taken(std::size_t item, std::size_t readers = all) noexcept;
 
   /// Neighbours whose item has arrived, in that order.
   arrivals here(std::size_t item) noexcept;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/collective/neighbour_set.hpp"
 #include "engine/progress/waiter.hpp"
@@ -61,6 +62,53 @@ private:
   until what_;
   std::size_t bytes_;
   std::size_t peer_;
+};
+
+/// What goes before each message, and is an invitation: who sends it, by fingerprint, and how long
+/// the message is.
+struct message_header {
+  std::uint64_t word;
+  std::uint64_t bytes;
+};
+
+/// Ranks of any node in the order in which something of this operation comes from them, those that
+/// are there already in the order given: `while (auto from = co_await here.next()) …`
+///
+/// Each is given once; the sequence ends when all were.
+class peer_arrivals final : public collective_wait {
+public:
+  /// Arrivals of their messages, or of their invitations.
+  peer_arrivals(context& me, wire::stream what, std::vector<std::size_t> ranks);
+  ~peer_arrivals();
+
+  /// An awaiter of its own: g++ 12 copies one that is an lvalue.
+  struct next_arrival {
+    peer_arrivals& among;
+    bool await_ready() const noexcept {
+      return among.pending_.empty() || among.ready() || among.look_again();
+    }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      among.await_suspend(self);
+    }
+    std::optional<std::size_t> await_resume() const { return among.take_arrival(); }
+  };
+  next_arrival next() noexcept { return {*this}; }
+  /// One that is there, without waiting; nothing if none is.
+  std::optional<std::size_t> next_that_is_here() { return ready() ? take_arrival() : std::nullopt; }
+  /// Those that have not been given yet, in the order given.
+  std::span<const std::size_t> still_to_come() const noexcept { return pending_; }
+
+  bool ready() noexcept override;
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+  std::optional<std::size_t> take_arrival();
+
+  std::vector<std::size_t> pending_;
+  std::vector<wire::channel*> channels_;  // of those
+  std::vector<wire::channel*> open_;      // of all
+  std::size_t found_ = 0;                 // one of those pending
 };
 
 /// Waits until a neighbour has arrived at this operation, and checks that it is the same one.

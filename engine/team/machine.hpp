@@ -17,6 +17,8 @@ struct copy_speed {
 /// decisions based on it are the same everywhere. Trivially copyable.
 struct machine {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+  /// A block must also outweigh the two more notices that reading from the sender's memory takes.
+  static constexpr std::size_t least_without_staging = 16 * 1024;
 
   double trip_ns = 0;               ///< a cache line from core to core, one way
   double yield_ns = 0;              ///< `sched_yield` with nobody else to run
@@ -25,9 +27,13 @@ struct machine {
   copy_speed beyond_cache;          ///< buffers that do not
   std::uint64_t cache_bytes = 0;    ///< the last-level cache
   std::uint32_t processors = 1;     ///< this process may run on
+  std::uint32_t rails = 1;          ///< interfaces of a node that send, and receive, at once
   bool foreign_allowed = false;     ///< `process_vm_readv` between ranks is permitted
   std::size_t foreign_by_hand = 0;  ///< not 0: the answer of `foreign_from`, whatever was measured
-  bool asymmetric_fence = false;    ///< wakers need no fence (membarrier works)
+  /// Messages between ranks from so many bytes on go straight into the receiver's memory, once it
+  /// has said where; shorter ones through a channel.
+  std::size_t zero_copy_from = never;
+  bool asymmetric_fence = false;  ///< wakers need no fence (membarrier works)
 
   /// The block size from which a sender had better let its readers copy from its memory, at a call
   /// each, than stage the block for them. Staged, a block is copied once in and `readers` times
@@ -39,8 +45,7 @@ struct machine {
     const double each = static_cast<double>(readers);
     const double gain_per_byte = (1 + each) / 2 / speed.staged - each / speed.foreign;
     if (gain_per_byte <= 0) return never;
-    // A block must also outweigh the two more notices that reading from the sender's memory takes.
-    constexpr double least = 16 * 1024;
+    constexpr double least = least_without_staging;
     return static_cast<std::size_t>(std::max(least, each * foreign_call_ns / gain_per_byte));
   }
 };

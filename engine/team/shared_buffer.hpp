@@ -29,7 +29,7 @@ public:
       throw error(errc::invalid_argument, "shared_buffer: count " + std::to_string(count) +
                                               " overflows; expected a size that fits into memory");
     }
-    memory_ = fabric_->allocate(count * sizeof(T));
+    memory_ = fabric_->allocate(count * sizeof(T), wire::fabric::memory_use::buffer);
     std::uninitialized_value_construct_n(data(), count_);
   }
   shared_buffer(shared_buffer&& other) noexcept

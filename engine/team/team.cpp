@@ -1,6 +1,10 @@
 #include "engine/team/team.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <iterator>
+#include <string>
 #include <utility>
 
 namespace muster {
@@ -71,36 +75,81 @@ prepared_call team::prepare_call(const arguments& call) {
   return last.keep(call, prepare(*this, call));
 }
 
-void team::choose(collective what, std::string_view id) {
-  last_[static_cast<std::size_t>(what)].forget();
-  const algorithm*& slot = chosen_[static_cast<std::size_t>(what)];
-  if (id.empty()) {
-    slot = nullptr;
-    return;
-  }
-  std::string known;
-  for (const algorithm* row : rows_for_[static_cast<std::size_t>(what)]) {
-    if (row->id == id) {
-      slot = row;
-      return;
-    }
-    known += (known.empty() ? "" : ", ") + std::string(row->id);
-  }
-  throw error(errc::invalid_argument, "no algorithm '" + std::string(id) + "' for " +
-                                          std::string(name(what)) + "; expected one of: " + known);
+namespace {
+
+std::string listed(std::span<const algorithm* const> rows) {
+  std::string ids;
+  for (const algorithm* const row : rows) ids += (ids.empty() ? "" : ", ") + std::string(row->id);
+  return ids;
 }
 
-const algorithm& team::select(const arguments& call) const {
-  if (const algorithm* by_hand = chosen_[static_cast<std::size_t>(call.what)]) {
-    if (by_hand->suits(shape_, machine_, call)) return *by_hand;
-    throw error(errc::invalid_argument, std::string(name(call.what)) + ": algorithm '" +
-                                            std::string(by_hand->id) +
-                                            "' was chosen by hand but does not suit this team and "
-                                            "size");
+/// Reads "ports=2,groups=4".
+tuning parse_tuning(std::string_view text, const algorithm& of) {
+  const auto refuse = [&, options = text] {
+    std::string known;
+    if (of.has_ports) known += "ports=1 to 255";
+    if (of.has_groups) known += std::string(known.empty() ? "" : ", ") + "groups=1 to 255";
+    throw error(errc::invalid_argument, "algorithm '" + std::string(of.id) + "' for " +
+                                            std::string(name(of.what)) + " has no option '" +
+                                            std::string(options) +
+                                            "'; expected: " + (known.empty() ? "none" : known));
+  };
+  tuning how;
+  while (!text.empty()) {
+    const std::string_view option = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), option.size() + 1));
+    const std::string_view key = option.substr(0, option.find('='));
+    const std::string_view number = option.substr(std::min(option.size(), key.size() + 1));
+    std::uint8_t value = 0;
+    const auto [end, why] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (why != std::errc() || end != number.data() + number.size() || value == 0) refuse();
+    if (key == "ports" && of.has_ports) {
+      how.ports = value;
+    } else if (key == "groups" && of.has_groups) {
+      how.groups = value;
+    } else {
+      refuse();
+    }
   }
-  for (const algorithm* row : rows_for_[static_cast<std::size_t>(call.what)]) {
-    if (!row->suits(shape_, machine_, call)) continue;
-    if (row->pays == nullptr || row->pays(shape_, machine_, call)) return *row;
+  return how;
+}
+
+}  // namespace
+
+choice team::find(collective what, std::string_view text) const {
+  const std::string_view id = text.substr(0, text.find(':'));
+  const auto& rows = rows_for_[static_cast<std::size_t>(what)];
+  const auto found = std::ranges::find(rows, id, &algorithm::id);
+  if (found == rows.end()) {
+    throw error(errc::invalid_argument, "no algorithm '" + std::string(id) + "' for " +
+                                            std::string(name(what)) +
+                                            "; expected one of: " + listed(rows));
+  }
+  return {*found, parse_tuning(text.substr(std::min(text.size(), id.size() + 1)), **found)};
+}
+
+void team::choose(collective what, std::string_view text) {
+  last_[static_cast<std::size_t>(what)].forget();
+  chosen_[static_cast<std::size_t>(what)] = text.empty() ? choice{} : find(what, text);
+}
+
+choice team::select(const arguments& call, const choice& by_hand) const {
+  const auto what = static_cast<std::size_t>(call.what);
+  const choice& wanted = by_hand.row != nullptr ? by_hand : chosen_[what];
+  const auto suits = [&](const algorithm* row) { return row->suits(shape_, machine_, call); };
+  if (wanted.row != nullptr) {
+    arguments tuned = call;
+    tuned.how = wanted.how;
+    if (wanted.row->suits(shape_, machine_, tuned)) return wanted;
+    std::vector<const algorithm*> others;
+    std::ranges::copy_if(rows_for_[what], std::back_inserter(others), suits);
+    throw error(errc::invalid_argument,
+                std::string(name(call.what)) + ": algorithm '" + std::string(wanted.row->id) +
+                    "' was chosen by hand but does not suit this team and size; expected one of: " +
+                    listed(others));
+  }
+  for (const algorithm* row : rows_for_[what]) {
+    if (suits(row) && (row->pays == nullptr || row->pays(shape_, machine_, call))) return {row, {}};
   }
   throw error(errc::invalid_argument,
               std::string(name(call.what)) + ": the catalog has no algorithm for this call");

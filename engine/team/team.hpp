@@ -46,6 +46,7 @@ public:
   /// \param rank    this rank's place in that order
   team(const team& of, std::unique_ptr<wire::fabric> reach, std::span<const std::size_t> members,
        std::size_t rank);
+  ~team() { free_staging(); }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -56,19 +57,23 @@ public:
   muster::engine& engine() const noexcept { return engine_; }
   wire::fabric& fabric() const noexcept { return fabric_; }
 
-  /// The algorithm that every rank runs for this call.
-  /// \throws error `errc::invalid_argument` where one chosen by hand does not suit the call.
-  const algorithm& select(const arguments& call) const;
+  /// The algorithm that every rank runs for this call, unless `by_hand` is one.
+  /// \throws error `errc::invalid_argument` where one chosen by hand does not suit the call, naming
+  /// those that do.
+  choice select(const arguments& call, const choice& by_hand = {}) const;
+  /// What a text like "pairwise" or "bruck:ports=2" chooses for `what`.
+  /// \throws error `errc::invalid_argument` for an unknown id or option, naming those there are.
+  choice find(collective what, std::string_view text) const;
 
   /// A row's place in the catalog, the same on every rank.
   std::size_t number_of(const algorithm& row) const noexcept {
     return static_cast<std::size_t>(&row - catalog_.data());
   }
 
-  /// Runs `id` for every further call of `what`; an empty id returns to automatic selection. The
-  /// same on every rank, or the next call fails as mismatched.
-  /// \throws error `errc::invalid_argument` for an unknown id, naming those there are.
-  void choose(collective what, std::string_view id);
+  /// Runs what `text` chooses, see `find`, for every further call of `what`; an empty text returns
+  /// to automatic selection. The same on every rank, or the next call fails as mismatched.
+  /// \throws as `find`
+  void choose(collective what, std::string_view text);
 
   /// The most shared memory that this team can come to take, in bytes for each of its ranks.
   wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }
@@ -87,6 +92,12 @@ private:
   friend class context;
   friend class collective_wait;
   friend class turn_wait;
+  friend class staging;
+
+  // Staging is kept between operations, in sizes that are powers of two.
+  std::span<std::byte> take_staging(std::size_t bytes);
+  void give_back_staging(std::span<std::byte> memory) noexcept;
+  void free_staging() noexcept;
 
   muster::engine& engine_;
   std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
@@ -99,13 +110,15 @@ private:
   muster::catalog catalog_;
   std::array<std::vector<const algorithm*>, collectives> rows_for_;
   muster::machine machine_;
-  std::array<const algorithm*, collectives> chosen_{};
+  std::array<choice, collectives> chosen_{};
   std::array<last_prepared, collectives> last_{};
   operation_order order_;
   // What the ranks of this node were last seen to have completed, and the least of that.
   std::vector<std::uint64_t> known_complete_;
   std::uint64_t known_complete_by_all_ = 0;
   std::size_t derived_ = 0;
+  std::vector<std::span<std::byte>> idle_staging_;
+  std::size_t staging_count_ = 0;  // idle or not
 };
 
 /// The name that selects an algorithm by hand from the environment, as in

@@ -5,6 +5,11 @@
 
 namespace muster::wire {
 
+/// What a channel carries: messages, or a receiver's *invitations* to send it one, which tell that
+/// it is there and where the bytes may go.
+enum class stream : std::size_t { messages, invitations };
+inline constexpr std::size_t streams = 2;
+
 /// The bytes that one rank sends to another in a lane, in order. Both sides know from the
 /// collective what comes, so there are no tags; what does not fit yet waits for room.
 ///
@@ -24,6 +29,13 @@ public:
   /// Sends `head`, at most `most_head` bytes, then `body`; there is room for both. The receiver
   /// sees both at once.
   virtual void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept = 0;
+  /// Sends `head`, then `body` straight to where the receiver wants it, past the channel; there is
+  /// room for `in_place_room` bytes. It is much like lending: what `body` shows is read until it
+  /// `has_left`.
+  virtual void put_in_place(std::span<const std::byte> head,
+                            std::span<const std::byte> body) noexcept = 0;
+  /// Room that it takes whatever the length of the body.
+  static constexpr std::size_t in_place_room = 64;
   /// Whether what was put has left this rank's memory, which may then be changed.
   virtual bool has_left() const noexcept = 0;
 
@@ -33,6 +45,10 @@ public:
   virtual bool holds(std::size_t bytes) const noexcept = 0;
   /// Receives the next bytes, which have come.
   virtual void take(std::span<std::byte> to) noexcept = 0;
+  /// After the head of a message whose body was put in place: the body is in `place` after this.
+  /// Returns 0, or the system's error number where it refuses. Called between `begin_reading` and
+  /// `end_reading`, since the sender may be about to take its memory back.
+  [[nodiscard]] virtual int take_in_place(std::span<std::byte> place) noexcept = 0;
 
 protected:
   ~channel() = default;

@@ -80,7 +80,7 @@ public:
 
   /// The channel from rank `from` to rank `to` in a lane, one of which is this one; for use until
   /// it is closed.
-  virtual channel& open(std::size_t lane, std::size_t from, std::size_t to) = 0;
+  virtual channel& open(std::size_t lane, std::size_t from, std::size_t to, stream what) = 0;
   virtual void close(channel& used) noexcept = 0;
 
   /// Around reads of memory that a neighbour may have lent: between the two, `settle` of whoever
@@ -91,9 +91,11 @@ public:
   /// a read would be of memory that its owner may now free.
   virtual void settle() noexcept = 0;
 
-  /// Memory that every rank of the node can read where it is, for `shared_buffer`; aligned to a
-  /// page. \throws error `errc::resource` when the node's arena of this rank is used up.
-  virtual std::span<std::byte> allocate(std::size_t bytes) = 0;
+  /// Memory that every rank of the node can address, aligned to a page: for `shared_buffer`, or
+  /// for `staging`.
+  /// \throws error `errc::resource` when the node's arena of this rank is used up.
+  enum class memory_use { buffer, staging };
+  virtual std::span<std::byte> allocate(std::size_t bytes, memory_use use) = 0;
   virtual void deallocate(std::span<std::byte> memory) noexcept = 0;
 
   virtual liveness state(std::size_t rank) const noexcept = 0;

@@ -108,6 +108,7 @@ shm::job threads_job(std::size_t ranks, const thread_options& options) {
   }
   job.measured = measured_for_threads();
   job.measured.foreign_by_hand = options.foreign_from;
+  if (options.foreign_from != 0) job.measured.zero_copy_from = options.foreign_from;
   job.one_process = options.share_address_space;
   job.arena_bytes = std::size_t{64} << 20;
   return shm::job::create(job);

@@ -169,11 +169,14 @@ int fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offset
   return 0;
 }
 
-wire::channel& fabric::open(std::size_t lane, std::size_t from, std::size_t to) {
-  const std::size_t pair = (lane * members_.size() + from) * members_.size() + to;
+wire::channel& fabric::open(std::size_t lane, std::size_t from, std::size_t to, wire::stream what) {
+  const std::size_t which = lane * wire::streams + static_cast<std::size_t>(what);
+  const std::size_t pair = (which * members_.size() + from) * members_.size() + to;
   const auto known = channels_.find(pair);
   if (known != channels_.end()) return known->second;
-  return channels_.try_emplace(pair, *this, shared_.ring_of(rings_, lane, from, to)).first->second;
+  const ring_channel::ends ends{from, job_.one_process()};
+  return channels_.try_emplace(pair, *this, shared_.ring_of(rings_, which, from, to), ends)
+      .first->second;
 }
 
 wire::liveness fabric::state(std::size_t rank) const noexcept {
@@ -257,7 +260,7 @@ wire::footprint fabric::footprint() const noexcept {
   const std::size_t ranks = members_.size();
   return {.memory = wire::board::bytes(board().ranks(), much) / board().ranks() +
                     team_memory::bytes(ranks, much) / ranks,
-          .channels = much.lanes * (ranks - 1) * sizeof(ring)};
+          .channels = much.lanes * wire::streams * (ranks - 1) * sizeof(ring)};
 }
 
 }  // namespace muster::shm

@@ -34,12 +34,13 @@ public:
   const std::byte* borrow(const wire::origin& from) const noexcept override;
   int fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
             std::span<std::byte> to) noexcept override;
-  wire::channel& open(std::size_t lane, std::size_t from, std::size_t to) override;
+  wire::channel& open(std::size_t lane, std::size_t from, std::size_t to,
+                      wire::stream what) override;
   void close(wire::channel&) noexcept override {}
   void begin_reading() noexcept override;
   void end_reading() noexcept override;
   void settle() noexcept override;
-  std::span<std::byte> allocate(std::size_t bytes) override {
+  std::span<std::byte> allocate(std::size_t bytes, memory_use) override {
     return own_->buffers.allocate(bytes);
   }
   void deallocate(std::span<std::byte> memory) noexcept override {

@@ -39,6 +39,37 @@ void ring_channel::put(std::span<const std::byte> head, std::span<const std::byt
   fabric_.announce(ring_.written, at + head.size() + body.size());
 }
 
+// Memory between the ranks of one machine is read by whoever wants it: the body's address goes into
+// the ring, and the receiver copies from there when it takes it.
+void ring_channel::put_in_place(std::span<const std::byte> head,
+                                std::span<const std::byte> body) noexcept {
+  using kind = wire::origin::kind;
+  const wire::origin from{.where = ends_.one_process ? kind::process : kind::foreign,
+                          .address = reinterpret_cast<std::uint64_t>(body.data())};
+  const auto address = std::as_bytes(std::span(&from, 1));
+  put(head, address);
+  lent_until_ = ring_.written.load(std::memory_order_relaxed);
+}
+
+bool ring_channel::has_left() const noexcept {
+  // acquire: the receiver reads before it says so.
+  return ring_.read.load(std::memory_order_acquire) >= lent_until_;
+}
+
+int ring_channel::take_in_place(std::span<std::byte> place) noexcept {
+  wire::origin from;
+  const std::uint64_t at = ring_.read.load(std::memory_order_relaxed);
+  copy_out(ring_, at, std::as_writable_bytes(std::span(&from, 1)));
+  int refused = 0;
+  if (from.where == wire::origin::kind::process) {
+    std::memcpy(place.data(), fabric_.borrow(from), place.size());
+  } else {
+    refused = fabric_.fetch(ends_.from, from, 0, place);
+  }
+  fabric_.announce(ring_.read, at + sizeof from);
+  return refused;
+}
+
 bool ring_channel::holds(std::size_t bytes) const noexcept {
   return ring_.written.load(std::memory_order_acquire) -
              ring_.read.load(std::memory_order_relaxed) >=

@@ -24,19 +24,29 @@ struct ring {
 /// One end of a ring.
 class ring_channel final : public wire::channel {
 public:
+  struct ends {
+    std::size_t from;  ///< the sender
+    bool one_process;  ///< both ranks are threads of it
+  };
   /// \param on    of the rank at this end; outlives the channel
   /// \param bytes empty at first
-  ring_channel(wire::fabric& on, ring& bytes) noexcept : fabric_(on), ring_(bytes) {}
+  ring_channel(wire::fabric& on, ring& bytes, const ends& of) noexcept
+      : fabric_(on), ring_(bytes), ends_(of) {}
 
   bool has_room(std::size_t bytes) const noexcept override;
   void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
-  bool has_left() const noexcept override { return true; }
+  void put_in_place(std::span<const std::byte> head,
+                    std::span<const std::byte> body) noexcept override;
+  bool has_left() const noexcept override;
   bool holds(std::size_t bytes) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
+  int take_in_place(std::span<std::byte> place) noexcept override;
 
 private:
   wire::fabric& fabric_;
   ring& ring_;
+  ends ends_;
+  std::uint64_t lent_until_ = 0;  // what was put in place is read until the receiver took so much
 };
 
 }  // namespace muster::shm

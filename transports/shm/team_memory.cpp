@@ -90,16 +90,16 @@ std::size_t team_memory::ring_numbers(std::size_t ranks, wire::extent much) noex
 
 std::size_t team_memory::bytes(std::size_t ranks, wire::extent much) noexcept {
   return ring_numbers(ranks, much) +
-         much.lanes * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
+         much.lanes * wire::streams * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
 }
 
 team_memory::head& team_memory::front() const noexcept { return *reinterpret_cast<head*>(base_); }
 
 failure_record& team_memory::failure() const noexcept { return front().failure; }
 
-ring& team_memory::ring_of(ring_pool& from, std::size_t lane, std::size_t sender,
+ring& team_memory::ring_of(ring_pool& from, std::size_t which, std::size_t sender,
                            std::size_t receiver) const {
-  std::atomic<std::uint32_t>& known = rings_[(lane * ranks_ + receiver) * ranks_ + sender];
+  std::atomic<std::uint32_t>& known = rings_[(which * ranks_ + receiver) * ranks_ + sender];
   // acquire: the other side's ring is empty.
   std::uint32_t seen = known.load(std::memory_order_acquire);
   if (seen != 0) return from[seen - 1];

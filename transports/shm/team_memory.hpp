@@ -63,9 +63,9 @@ public:
   failure_record& failure() const noexcept;
   wire::call_record* records() const noexcept { return records_; }  ///< by lane, then rank
 
-  /// The team's ring for a lane and pair, taken from the pool when it is first asked for.
-  /// \throws error `errc::resource`
-  ring& ring_of(ring_pool& from, std::size_t lane, std::size_t sender, std::size_t receiver) const;
+  /// The team's ring for a lane's stream and a pair, taken from the pool when it is first asked
+  /// for. \throws error `errc::resource`
+  ring& ring_of(ring_pool& from, std::size_t which, std::size_t sender, std::size_t receiver) const;
   /// Gives all rings back that the team has. No other rank uses any more.
   void give_back(ring_pool& to) const noexcept;
 
@@ -77,7 +77,7 @@ private:
   std::byte* base_;
   std::size_t ranks_;
   wire::call_record* records_;
-  std::atomic<std::uint32_t>* rings_;  // number + 1, by lane, receiver and sender
+  std::atomic<std::uint32_t>* rings_;  // number + 1, by lane and stream, receiver and sender
 };
 
 }  // namespace muster::shm

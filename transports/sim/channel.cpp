@@ -15,7 +15,18 @@ void channel::begin(const pair& of) noexcept {
 }
 
 void channel::put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept {
+  send(head, body, false);
+}
+
+void channel::put_in_place(std::span<const std::byte> head,
+                           std::span<const std::byte> body) noexcept {
+  send(head, body, true);
+}
+
+void channel::send(std::span<const std::byte> head, std::span<const std::byte> body,
+                   bool in_place) {
   message& one = in_.make_message();
+  one.in_place = in_place;
   one.on = this;
   one.from_byte = sent_;
   one.bytes = head.size() + body.size();
@@ -78,7 +89,12 @@ void channel::take_from(message& first, std::span<std::byte> to, std::size_t ski
   if (!first.body.empty()) {
     std::memcpy(to.data(), first.body.data() + (skipped - first.head_bytes), to.size());
   }
-  in_.rank_at(of_.to).receive(to.size());
+  in_.rank_at(of_.to).receive(first, to);
+}
+
+int channel::take_in_place(std::span<std::byte> place) noexcept {
+  take(place);
+  return 0;
 }
 
 // Credit goes back with the traffic: not for every message, but before a sender could run out.

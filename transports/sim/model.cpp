@@ -244,6 +244,8 @@ machine measured_by(const model& of) {
   seen.beyond_cache.staged = 1 / (1 / of.memory.memory_read_gbs + 1 / of.memory.memory_write_gbs +
                                   1 / of.memory.cache_copy_gbs);
   seen.beyond_cache.foreign = of.memory.kernel_copy_gbs;
+  seen.zero_copy_from = of.network.copy_to_bytes + 1;
+  seen.rails = static_cast<std::uint32_t>(of.network.rails);
   seen.cache_bytes = of.memory.cache_bytes;
   seen.processors = static_cast<std::uint32_t>(of.cluster.cores_a_node);
   return seen;

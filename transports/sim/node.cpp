@@ -38,15 +38,22 @@ std::span<std::byte> node::memory_of(const wire::board& one) noexcept {
 }
 
 node::area node::area_for(const wire::board& one) {
-  const std::span<std::byte> bytes = memory_of(one);
+  area made = area_of_stages(memory_of(one));
+  made.stages = one.tiny_stage(0, 0);
+  return made;
+}
+
+node::area node::area_of_stages(std::span<std::byte> bytes) {
   return {.bytes = bytes,
-          .stages = one.tiny_stage(0, 0),
+          .stages = bytes.data(),
           .touched = std::vector<bool>(bytes.size() / page_bytes + 1)};
 }
 
-void node::add(const wire::board& one) {
-  area made = area_for(one);
-  others_.emplace(made.bytes.data() + made.bytes.size(), std::move(made));
+void node::add(const wire::board& one) { add(area_for(one)); }
+
+void node::add(area made) {
+  const std::byte* const end = made.bytes.data() + made.bytes.size();
+  others_.emplace(end, std::move(made));
 }
 
 void node::remove(const wire::board& one) {
@@ -93,14 +100,22 @@ picoseconds node::read_line(const void* in, picoseconds now, picoseconds begins,
   return begins + each;
 }
 
-std::span<std::byte> node::allocate(std::size_t bytes) {
+std::span<std::byte> node::allocate(std::size_t bytes, bool for_staging) {
   pages memory(bytes);
   const std::span<std::byte> result(memory.data(), bytes);
   buffers_.emplace(memory.data(), std::move(memory));
+  if (for_staging) add(area_of_stages(result));
   return result;
 }
 
-void node::deallocate(std::span<std::byte> memory) noexcept { buffers_.erase(memory.data()); }
+void node::deallocate(std::span<std::byte> memory) noexcept {
+  const auto staging = others_.find(memory.data() + memory.size());
+  if (staging != others_.end()) {
+    writes.forget(memory);
+    others_.erase(staging);
+  }
+  buffers_.erase(memory.data());
+}
 
 bool node::is_allocated(std::span<const std::byte> bytes) const noexcept {
   auto after = buffers_.upper_bound(bytes.data());

@@ -58,8 +58,8 @@ public:
   /// it, one after another, for `each`. Nobody asks before `now` any more.
   picoseconds read_line(const void* in, picoseconds now, picoseconds begins, picoseconds each);
 
-  /// Memory for shared buffers.
-  std::span<std::byte> allocate(std::size_t bytes);
+  /// Memory for shared buffers, or for staging, which is accounted for like the boards' stages.
+  std::span<std::byte> allocate(std::size_t bytes, bool for_staging);
   void deallocate(std::span<std::byte> memory) noexcept;
   bool is_allocated(std::span<const std::byte> bytes) const noexcept;
 
@@ -81,6 +81,8 @@ private:
   };
   static std::span<std::byte> memory_of(const wire::board& one) noexcept;
   static area area_for(const wire::board& one);
+  static area area_of_stages(std::span<std::byte> bytes);
+  void add(area made);
   const area* area_of(const std::byte* address) const noexcept;
 
   std::size_t ranks_;

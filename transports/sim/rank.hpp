@@ -63,13 +63,16 @@ public:
   const std::byte* borrow(const wire::origin& from) const noexcept override;
   int fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
             std::span<std::byte> to) noexcept override;
-  wire::channel& open(std::size_t lane, std::size_t from, std::size_t to) override;
+  wire::channel& open(std::size_t lane, std::size_t from, std::size_t to,
+                      wire::stream what) override;
   void close(wire::channel& used) noexcept override;
   // One thread: nobody reads while another rank acts.
   void begin_reading() noexcept override {}
   void end_reading() noexcept override {}
   void settle() noexcept override {}
-  std::span<std::byte> allocate(std::size_t bytes) override { return node_.allocate(bytes); }
+  std::span<std::byte> allocate(std::size_t bytes, memory_use use) override {
+    return node_.allocate(bytes, use == memory_use::staging);
+  }
   void deallocate(std::span<std::byte> memory) noexcept override { node_.deallocate(memory); }
   wire::liveness state(std::size_t rank) const noexcept override;
   std::optional<wire::failure> failed() const override;
@@ -137,6 +140,7 @@ private:
   void watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
              std::size_t bytes);
   void set_levels(const position& in, const arguments& call) noexcept;
+  void charge_kernel_copy(std::size_t bytes) noexcept;
   void charge_put(message& one) noexcept;
   void register_for(const message& one) noexcept;
   void count_read(const std::byte* from, std::size_t bytes) noexcept;
@@ -144,8 +148,8 @@ private:
 
   /// Sends a message of one of its channels.
   void post(message& one) noexcept;
-  /// Copies `bytes` of a message to where they belong.
-  void receive(std::size_t bytes) noexcept;
+  /// Copies a part of a message to where it belongs, unless it came there by itself.
+  void receive(const message& one, std::span<std::byte> to);
   /// Begins to take a message out.
   void notice(const message& one) noexcept;
   void send_credit(channel& on, std::uint64_t upto) noexcept;

@@ -36,17 +36,21 @@ int rank::fetch(std::size_t, const wire::origin& from, std::size_t offset,
   const auto* source = reinterpret_cast<const std::byte*>(from.address) + offset;
   if (in_.with_payload()) std::memcpy(to.data(), source, to.size());
   counters_.shared_read += to.size();
-  const model::memory_parameters& memory = in_.model().memory;
   const picoseconds begins = local();
-  charge(from_ns(memory.kernel_copy_call_ns) + transfer_time(to.size(), memory.kernel_copy_gbs));
+  charge_kernel_copy(to.size());
   if (in_.trace() != nullptr) {
     in_.trace()->slice(number_, "kernel copy", begins, local(), to.size());
   }
   return 0;
 }
 
-wire::channel& rank::open(std::size_t lane, std::size_t from, std::size_t to) {
-  return in_.open({lane, from, to});
+void rank::charge_kernel_copy(std::size_t bytes) noexcept {
+  const model::memory_parameters& memory = in_.model().memory;
+  charge(from_ns(memory.kernel_copy_call_ns) + transfer_time(bytes, memory.kernel_copy_gbs));
+}
+
+wire::channel& rank::open(std::size_t lane, std::size_t from, std::size_t to, wire::stream what) {
+  return in_.open({.lane = lane, .from = from, .to = to, .what = what});
 }
 
 void rank::close(wire::channel& used) noexcept { in_.close(static_cast<channel&>(used)); }
@@ -96,7 +100,7 @@ void rank::post(message& one) noexcept {
   if (in_node) {
     ++counters_.node_sends;
     counters_.node_bytes += body;
-    charge_copy(body, level::other_core, buffers_);
+    if (!one.in_place) charge_copy(body, level::other_core, buffers_);
     in_.schedule(local() + in_.disturbed(in_.costs().flag), event::kind::deliver, receiver, &one);
   } else {
     ++counters_.sends;
@@ -123,7 +127,7 @@ void rank::charge_put(message& one) noexcept {
   charge(in_.costs().send);
   if (pushed) {
     charge(transfer_time(one.bytes, network.core_push_gbs));
-  } else if (one.bytes <= network.copy_to_bytes) {
+  } else if (!one.in_place && one.bytes <= network.copy_to_bytes) {
     charge(transfer_time(one.bytes, memory.core_copy_gbs));
   } else {
     one.leaves_later = true;
@@ -144,9 +148,18 @@ void rank::register_for(const message& one) noexcept {
   charge(from_ns(memory.register_ns + memory.register_page_ns * static_cast<double>(pages)));
 }
 
-void rank::receive(std::size_t bytes) noexcept {
+void rank::receive(const message& one, std::span<std::byte> to) {
+  const std::size_t bytes = to.size();
+  watch(to, {}, bytes);
+  count_written(to);
+  const bool in_node = &in_.rank_at(one.on->of().from).node_ == &node_;
+  if (one.in_place && !in_node) return;
   const picoseconds begins = local();
-  charge_copy(bytes, buffers_, level::other_core);
+  if (one.in_place && !in_.options().one_process) {
+    charge_kernel_copy(bytes);
+  } else {
+    charge_copy(bytes, level_written(to.data()), one.in_place ? buffers_ : level::other_core);
+  }
   if (in_.trace() != nullptr) in_.trace()->slice(number_, "take", begins, local(), bytes);
 }
 

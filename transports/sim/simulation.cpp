@@ -94,6 +94,7 @@ simulation::simulation(const sim::model& of, muster::catalog rows, sim::options 
       random_(options_.seed) {
   if (options_.buffers_in_turn == 0) refuse("buffers_in_turn is 0", "at least 1");
   machine_.foreign_by_hand = options_.foreign_from;
+  if (options_.foreign_from != 0) machine_.zero_copy_from = options_.foreign_from;
   make_ranks(options_.node_of.empty() ? filled_cluster(of) : options_.node_of);
 }
 
@@ -312,7 +313,9 @@ void simulation::arrive(const event& one) {
 // ---- channels
 
 std::uint64_t simulation::key(const channel::pair& of) const noexcept {
-  return ((of.team * wire::lanes + of.lane) * size() + of.from) * size() + of.to;
+  const std::uint64_t lane = of.team * wire::lanes + of.lane;
+  const std::uint64_t which = lane * wire::streams + static_cast<std::uint64_t>(of.what);
+  return (which * size() + of.from) * size() + of.to;
 }
 
 channel& simulation::open(const channel::pair& of) {

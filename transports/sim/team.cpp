@@ -83,14 +83,18 @@ int team_reach::fetch(std::size_t rank, const wire::origin& from, std::size_t of
                       std::span<std::byte> to) noexcept {
   return rank_.fetch(shared_.members()[rank], from, offset, to);
 }
-wire::channel& team_reach::open(std::size_t lane, std::size_t from, std::size_t to) {
+wire::channel& team_reach::open(std::size_t lane, std::size_t from, std::size_t to,
+                                wire::stream what) {
   return in_.open({.lane = lane,
                    .from = shared_.members()[from],
                    .to = shared_.members()[to],
-                   .team = shared_.number()});
+                   .team = shared_.number(),
+                   .what = what});
 }
 void team_reach::close(wire::channel& used) noexcept { rank_.close(used); }
-std::span<std::byte> team_reach::allocate(std::size_t bytes) { return rank_.allocate(bytes); }
+std::span<std::byte> team_reach::allocate(std::size_t bytes, memory_use use) {
+  return rank_.allocate(bytes, use);
+}
 void team_reach::deallocate(std::span<std::byte> memory) noexcept { rank_.deallocate(memory); }
 wire::liveness team_reach::state(std::size_t rank) const noexcept {
   return in_.state(shared_.members()[rank]);
@@ -124,7 +128,7 @@ wire::footprint footprint_of(const wire::fabric& one, std::size_t ranks) noexcep
   const wire::extent& much = board.extent();
   return {.memory = wire::board::bytes(board.ranks(), much) / board.ranks() +
                     much.lanes * sizeof(wire::call_record),
-          .channels = much.lanes * (ranks - 1) * wire::channel::capacity};
+          .channels = much.lanes * wire::streams * (ranks - 1) * wire::channel::capacity};
 }
 wire::footprint team_reach::footprint() const noexcept {
   return footprint_of(*this, shared_.members().size());

@@ -128,13 +128,20 @@ TEST_CASE("a rank that dies") {
 TEST_CASE("they are chosen where there are many ranks, each with a core of its own") {
   sim::model of = large_node();
   arguments all_meet;
-  CHECK(sim::simulation(of, algos::catalog(), all_on_one()).rank_at(0).team().select(all_meet).id ==
-        "grouped");
+  CHECK(sim::simulation(of, algos::catalog(), all_on_one())
+            .rank_at(0)
+            .team()
+            .select(all_meet)
+            .row->id == "grouped");
   const sim::options few{.node_of = std::vector<std::size_t>(16, 0)};
-  CHECK(sim::simulation(of, algos::catalog(), few).rank_at(0).team().select(all_meet).id == "flat");
-  of.cluster.cores_a_node = many - 1;
-  CHECK(sim::simulation(of, algos::catalog(), all_on_one()).rank_at(0).team().select(all_meet).id ==
+  CHECK(sim::simulation(of, algos::catalog(), few).rank_at(0).team().select(all_meet).row->id ==
         "flat");
+  of.cluster.cores_a_node = many - 1;
+  CHECK(sim::simulation(of, algos::catalog(), all_on_one())
+            .rank_at(0)
+            .team()
+            .select(all_meet)
+            .row->id == "flat");
 }
 
 /// When the last of so many ranks has read what rank 0 broadcasts.

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 task<> send(sim::rank& me, std::size_t to, std::size_t bytes) {
-  wire::channel& out = me.open(0, me.number(), to);
+  wire::channel& out = me.open(0, me.number(), to, wire::stream::messages);
   const std::vector<std::byte> body(bytes);
   out.put({}, body);
   co_await until([&] { return out.has_left(); });
@@ -24,7 +24,7 @@ task<> send(sim::rank& me, std::size_t to, std::size_t bytes) {
 }
 
 task<> receive(sim::rank& me, std::size_t from, std::size_t bytes) {
-  wire::channel& in = me.open(0, from, me.number());
+  wire::channel& in = me.open(0, from, me.number(), wire::stream::messages);
   std::vector<std::byte> body(bytes);
   co_await until([&] { return in.holds(bytes); });
   in.take(body);

@@ -1,0 +1,53 @@
+#include "engine/collective/staging.hpp"
+
+#include <bit>
+
+#include "engine/collective/context.hpp"
+
+namespace muster {
+
+staging::staging(context& me, std::size_t bytes)
+    : me_(me),
+      bytes_(bytes),
+      memory_(me.team_.take_staging(bytes)),
+      where_(me.fabric().lend(memory_, false)) {}
+
+staging::~staging() {
+  if (released_) me_.team_.give_back_staging(memory_);
+}
+
+std::span<const std::byte> staging::announcement() const noexcept {
+  return std::as_bytes(std::span(&where_, 1));
+}
+
+task<std::span<std::byte>> context::staging_of(std::size_t neighbour, std::size_t bytes) {
+  const auto published = co_await read(neighbour, sizeof(wire::origin));
+  wire::origin where;
+  std::memcpy(&where, published.data(), sizeof where);
+  co_return std::span(const_cast<std::byte*>(fabric().borrow(where)), bytes);
+}
+
+// ---- the team's
+
+std::span<std::byte> team::take_staging(std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  const std::size_t wanted = std::bit_ceil(std::max(bytes, page));
+  for (auto each = idle_staging_.begin(); each != idle_staging_.end(); ++each) {
+    if (each->size() != wanted) continue;
+    const std::span<std::byte> found = *each;
+    idle_staging_.erase(each);
+    return found;
+  }
+  idle_staging_.reserve(++staging_count_);  // so that giving it back cannot fail
+  return fabric_.allocate(wanted, wire::fabric::memory_use::staging);
+}
+
+void team::give_back_staging(std::span<std::byte> memory) noexcept {
+  idle_staging_.push_back(memory);
+}
+
+void team::free_staging() noexcept {
+  for (const std::span<std::byte> each : idle_staging_) fabric_.deallocate(each);
+}
+
+}  // namespace muster
