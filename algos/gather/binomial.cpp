@@ -46,8 +46,7 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   const auto own = call.own_block(me.rank());
   if (is_root) co_await me.copy(call.received_from(me.rank()), own);
-  pooled<std::byte> held(is_root || count == 1 ? 0 : count * call.bytes());
-  const std::span<std::byte> blocks = held;
+  const std::span<std::byte> blocks = me.scratch(is_root || count == 1 ? 0 : count * call.bytes());
   if (!blocks.empty()) co_await me.copy(blocks.first(own.size()), own);
   for (std::size_t bit = 1; bit < tree.step_up(); bit *= 2) {
     if (!tree.has_child(bit)) continue;

@@ -20,8 +20,7 @@ namespace {
 task<> run(context& me, const arguments& call) {
   const bool at_root = me.rank() == call.root;
   me.arrive();
-  pooled<std::byte> partial(at_root ? 0 : call.bytes());
-  const std::span<std::byte> sum = at_root ? call.result() : partial;
+  const std::span<std::byte> sum = at_root ? call.result() : me.scratch(call.bytes());
   co_await me.copy(sum, call.contribution());
   co_await reduce_members(me, all_ranks(me), sum);
   if (call.root == 0) co_return;

@@ -24,7 +24,8 @@ task<> run(context& me, const arguments& call) {
   track in(me, 0, cut);
   me.arrive();
   if (!is_leader(me)) in.lend(call.contribution(), track::lending::for_loads);
-  pooled<std::byte> partial(is_leader(me) ? std::min(cut.piece, call.bytes()) : 0);
+  const std::span<std::byte> partial =
+      me.scratch(is_leader(me) ? std::min(cut.piece, call.bytes()) : 0);
   for (std::size_t k = 0; k < cut.count(); ++k) {
     const std::span<std::byte> sum = {partial.data(), is_leader(me) ? cut.length(k) : 0};
     if (is_leader(me)) {

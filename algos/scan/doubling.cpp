@@ -28,8 +28,7 @@ task<> receive(context& me, std::size_t distance, std::span<std::byte> theirs) {
 task<> run(context& me, const arguments& call) {
   const bool exclusive = call.what == collective::exscan;
   pooled<std::byte> theirs(call.bytes());
-  pooled<std::byte> apart(exclusive ? call.bytes() : 0);
-  const std::span<std::byte> sum = exclusive ? apart : call.result();
+  const std::span<std::byte> sum = exclusive ? me.scratch(call.bytes()) : call.result();
   me.arrive();
   co_await me.copy(sum, call.contribution());
   for (std::size_t distance = 1; distance < me.size(); distance *= 2) {

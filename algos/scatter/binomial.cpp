@@ -45,9 +45,8 @@ task<> run(context& me, const arguments& call) {
   const std::size_t mine = tree.mine();
   const std::size_t count = tree.below(mine, tree.step_up());
   me.arrive();
-  pooled<std::byte> held(is_root || count == 1 ? 0 : count * call.bytes());
-  const std::span<std::byte> blocks =
-      count == 1 && !is_root ? call.result() : std::span<std::byte>(held);
+  const std::size_t held = is_root || count == 1 ? 0 : count * call.bytes();
+  const std::span<std::byte> blocks = count == 1 && !is_root ? call.result() : me.scratch(held);
   if (!is_root) co_await receive_from_parent(me, call, tree, blocks);
   for (std::size_t bit = tree.step_up() / 2; bit != 0; bit /= 2) {
     if (!tree.has_child(bit)) continue;
