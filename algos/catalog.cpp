@@ -30,6 +30,7 @@ muster::catalog catalog() noexcept {
       allgather_flat,
       allgather_flat_long,
       allgather_leader_ring,
+      allgather_smp_direct,
       alltoall_flat,
       alltoall_flat_long,
       alltoall_pairwise,

@@ -25,6 +25,11 @@ task<> run(context& me, const arguments& call) {
   co_await exchange_pairwise(me, call, block);
 }
 
+node_cost costs(const even_nodes& of, const arguments& call) {
+  const std::size_t messages = (of.nodes - 1) * of.ranks_a_node * of.ranks_a_node;
+  return {.messages = messages, .bytes = messages * call.bytes(), .connections = messages};
+}
+
 }  // namespace
 
 const algorithm alltoall_pairwise = {
@@ -32,6 +37,8 @@ const algorithm alltoall_pairwise = {
     .what = collective::alltoall,
     .summary = "in step s to the rank s further on and from the one s back",
     .source = "Qian 3.4.4",
+    .formula = "(n-1)p^2 messages of m bytes, as many connections",
+    .costs = costs,
     .suits = any_team,
     .stages = no_stages,
     .run = run,

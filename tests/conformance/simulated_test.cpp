@@ -78,8 +78,10 @@ std::string run_row(const algorithm& row, const world_case& world, const simulat
   const std::vector<spec> calls = calls_for(row, all.rank_at(0).team());
   all.run([&](sim::rank& me) -> task<> {
     const lateness pause = rests(me, 50us);
-    me.team().choose(row.what, row.id);
-    co_await make_calls(me.team(), calls, how, found, pause);
+    for (const std::string& choice : choices_of(row)) {
+      me.team().choose(row.what, choice);
+      co_await make_calls(me.team(), calls, how, found, pause);
+    }
   });
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all.rank_at(i).failure()) found.add(text_of(all.rank_at(i).failure()));
@@ -92,7 +94,7 @@ TEST_CASE("every algorithm wherever it suits") {
   constexpr std::size_t fewer[] = {1, 2, 3, 5};
   const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
   for (const world_case& world : worlds(counts)) {
-    for (const algorithm& row : algos::catalog()) {
+    for (const algorithm& row : tested_rows()) {
       const std::string wrong = run_row(row, world, simulate(world));
       CHECK_MESSAGE(wrong.empty(), name(row.what), " ", row.id, ", ", describe(world), "; ",
                     how_to_replay(), "\n", wrong);
@@ -113,7 +115,7 @@ TEST_CASE("every algorithm of large nodes, whatever the ranks' places") {
     in.model.cluster.cores_a_node = each.cores;
     in.model.cluster.cores_a_cache = each.cores_a_cache;
     in.model.memory.line_read_ns = 10;
-    for (const algorithm& row : algos::catalog()) {
+    for (const algorithm& row : tested_rows()) {
       if (row.id != "grouped") continue;
       const std::string wrong = run_row(row, world, in);
       CHECK_MESSAGE(wrong.empty(), name(row.what), " ", row.id, ", ", describe(world), ", ",

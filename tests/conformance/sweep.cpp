@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <thread>
 
+#include "algos/catalog.hpp"
 #include "tests/harness/build.hpp"
 #include "tests/harness/random.hpp"
 #include "tests/harness/watchdog.hpp"
@@ -204,6 +208,29 @@ std::vector<spec> calls_for(const algorithm& row, const team& of) {
   std::erase_if(all,
                 [&](const spec& call) { return call.what != row.what || !suits(row, of, call); });
   return all;
+}
+
+std::vector<algorithm> tested_rows() {
+  const catalog rows = algos::catalog();
+  const char* const named = std::getenv("MUSTER_TEST_ROWS");
+  std::vector<algorithm> result;
+  std::ranges::copy_if(rows, std::back_inserter(result), [&](const algorithm& row) {
+    const std::string all = std::string(name(row.what)) + ":";
+    if (named == nullptr) return true;
+    std::istringstream words(named);
+    return std::any_of(std::istream_iterator<std::string>(words), {}, [&](const std::string& word) {
+      return word == all || word == all + std::string(row.id);
+    });
+  });
+  return result;
+}
+
+std::vector<std::string> choices_of(const algorithm& row) {
+  const std::string id(row.id);
+  if (row.has_ports && row.has_groups) return {id + ":ports=1,groups=2", id + ":ports=3,groups=3"};
+  if (row.has_ports) return {id + ":ports=1", id + ":ports=3"};
+  if (row.has_groups) return {id, id + ":groups=2"};
+  return {id};
 }
 
 namespace {

@@ -61,6 +61,11 @@ std::vector<spec> all_calls(std::size_t ranks, std::span<const std::size_t> coun
                             datatype reduced, reduction op);
 /// The calls of a row that it says it can run, of many sizes; seeds from the run's.
 std::vector<spec> calls_for(const algorithm& row, const team& of);
+/// The rows to be tested: the whole catalog, or those that MUSTER_TEST_ROWS names, as in
+/// "alltoall:bruck allgather:" (all of allgather's).
+std::vector<algorithm> tested_rows();
+/// What to choose a row by: its id, or, where it has options, the id with some.
+std::vector<std::string> choices_of(const algorithm& row);
 /// One of them at random.
 spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_count);
 std::vector<spec> random_calls(std::uint64_t seed, std::size_t ranks, std::size_t how_many,

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "engine/collective/context.hpp"
+
+namespace muster::algos {
+
+/// Messages that a rank sends, and receives, at once: as many as chosen by hand, or as there are
+/// rails.
+inline std::size_t ports_of(context& me) {
+  const std::size_t chosen = me.call().how.ports;
+  return chosen != 0 ? chosen : me.machine().rails;
+}
+
+/// The same for formulas.
+inline std::size_t ports_of(const arguments& call) {
+  return std::max<std::size_t>(call.how.ports, 1);
+}
+
+}  // namespace muster::algos

@@ -1,0 +1,116 @@
+// What a row of the catalog says that it costs, held against what the simulator counts.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "algos/catalog.hpp"
+#include "tests/conformance/simulated.hpp"
+#include "tests/harness/findings.hpp"
+
+namespace muster::testing {
+namespace {
+
+constexpr std::size_t page = 4096;
+
+/// Messages are counted as the algorithm sends them: none is cut, none goes in place.
+simulated even_cluster(const even_nodes& of) {
+  simulated in;
+  in.model.cluster.nodes = of.nodes;
+  in.model.cluster.ranks_a_node = of.ranks_a_node;
+  in.model.cluster.cores_a_node = of.ranks_a_node;
+  in.options.foreign_from = machine::never;
+  return in;
+}
+
+/// Of the node that has most of each.
+node_cost count(sim::simulation& all, const even_nodes& of) {
+  node_cost most;
+  for (std::size_t node = 0; node < of.nodes; ++node) {
+    node_cost here;
+    for (std::size_t i = 0; i < of.ranks_a_node; ++i) {
+      const sim::counters& counted = all.rank_at(node * of.ranks_a_node + i).counted();
+      here.messages += counted.sends;
+      here.bytes += counted.sent_bytes;
+      here.connections += counted.connections;
+      here.memory += counted.stage_memory;
+    }
+    most.messages = std::max(most.messages, here.messages);
+    most.bytes = std::max(most.bytes, here.bytes);
+    most.connections = std::max(most.connections, here.connections);
+    most.memory = std::max(most.memory, here.memory);
+  }
+  return most;
+}
+
+std::string text_of(const node_cost& of) {
+  return std::to_string(of.messages) + " messages, " + std::to_string(of.bytes) + " bytes, " +
+         std::to_string(of.connections) + " connections, " + std::to_string(of.memory) +
+         " bytes of memory";
+}
+
+arguments arguments_of(const spec& call, const tuning& how) {
+  arguments result;
+  result.what = call.what;
+  result.type = call.type;
+  result.op = call.op;
+  result.root = call.root;
+  result.count = call.count;
+  result.how = how;
+  return result;
+}
+
+/// Whether the cost is what the row says, or the row does not run this call.
+void check_cost(const algorithm& row, const even_nodes& of, std::size_t block,
+                const std::string& choice) {
+  const simulated in = even_cluster(of);
+  sim::simulation all(in.model, algos::catalog(), in.options);
+  team& first = all.rank_at(0).team();
+  const spec call{row.what, datatype::byte, has_op(row.what) ? reduction::bit_xor : reduction::none,
+                  block};
+  const arguments plain = arguments_of(call, first.find(row.what, choice).how);
+  if (!row.suits(first.shape(), first.machine(), plain)) return;
+  findings found;
+  all.run([&](sim::rank& me) -> task<> {
+    me.team().choose(row.what, choice);
+    const lateness none = [](random_stream&) -> task<> { co_return; };
+    const std::vector<spec> calls = {call};
+    co_await make_calls(me.team(), calls, {}, found, none);
+  });
+  const std::string wrong = found.take();
+  CHECK_MESSAGE(wrong.empty(), wrong);
+  const node_cost said = row.costs(of, plain);
+  node_cost counted = count(all, of);
+  // Whole pages are counted, of each rank that stages something.
+  const bool memory_fits =
+      counted.memory >= said.memory && counted.memory <= said.memory + 2 * page * of.ranks_a_node;
+  if (said.memory == 0 || memory_fits) counted.memory = said.memory;
+  CHECK_MESSAGE(counted == said, name(row.what), " ", choice, ", ", of.nodes, " nodes of ",
+                of.ranks_a_node, ", ", block, " bytes: the row says ", text_of(said), "; counted ",
+                text_of(counted));
+}
+
+TEST_CASE("every formula") {
+  constexpr even_nodes shapes[] = {{1, 1}, {1, 4}, {2, 1}, {2, 2}, {3, 2}, {4, 4},
+                                   {5, 1}, {5, 3}, {8, 2}, {9, 1}, {16, 1}};
+  for (const algorithm& row : tested_rows()) {
+    if (row.costs == nullptr) continue;
+    for (const even_nodes& of : shapes) {
+      for (const std::size_t block : {1, 24, 600}) {
+        for (const std::string& choice : choices_of(row)) check_cost(row, of, block, choice);
+      }
+    }
+  }
+}
+
+TEST_CASE("whoever says what it costs says it in words, too") {
+  for (const algorithm& row : tested_rows()) {
+    CHECK_MESSAGE((row.costs == nullptr) == row.formula.empty(), name(row.what), " ", row.id);
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing
