@@ -36,8 +36,9 @@ struct even_nodes {
 struct algorithm {
   std::string_view id;  ///< unique within its collective
   collective what;
-  std::string_view summary;  ///< one line, for people
-  std::string_view source;   ///< where it comes from
+  std::string_view summary;                         ///< one line, for people
+  std::string_view source;                          ///< where it comes from
+  std::string_view needs = "any ranks, any sizes";  ///< what `suits` asks for, for people
   /// What it costs a node, for people: n nodes of p ranks, blocks of m bytes, k ports, g groups.
   std::string_view formula = {};
   /// The same as figures; null where there is no formula. Blocks are `call.bytes()`; `call.how` is

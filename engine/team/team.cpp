@@ -58,6 +58,7 @@ team::team(const team& of, std::unique_ptr<wire::fabric> reach,
     : team(of.engine_, *reach, shape_of(of.shape_, members), rank, of.catalog_, of.machine_) {
   own_fabric_ = std::move(reach);
   chosen_ = of.chosen_;
+  table_ = of.table_;
 }
 
 void choose_from_environment(team& of) {
@@ -133,6 +134,23 @@ void team::choose(collective what, std::string_view text) {
   chosen_[static_cast<std::size_t>(what)] = text.empty() ? choice{} : find(what, text);
 }
 
+void team::select_by(std::shared_ptr<const selection_table> table) {
+  for (const selection_table::rule& each : table->rules()) find(each.what, each.algorithm);
+  for (last_prepared& last : last_) last.forget();
+  table_ = std::move(table);
+}
+
+choice team::from_table(const arguments& call) const {
+  if (table_ == nullptr) return {};
+  for (const selection_table::rule* rule : table_->matching(shape_, call)) {
+    const choice found = find(call.what, rule->algorithm);
+    arguments tuned = call;
+    tuned.how = found.how;
+    if (found.row->suits(shape_, machine_, tuned)) return found;
+  }
+  return {};
+}
+
 choice team::select(const arguments& call, const choice& by_hand) const {
   const auto what = static_cast<std::size_t>(call.what);
   const choice& wanted = by_hand.row != nullptr ? by_hand : chosen_[what];
@@ -148,6 +166,7 @@ choice team::select(const arguments& call, const choice& by_hand) const {
                     "' was chosen by hand but does not suit this team and size; expected one of: " +
                     listed(others));
   }
+  if (const choice tabled = from_table(call); tabled.row != nullptr) return tabled;
   for (const algorithm* row : rows_for_[what]) {
     if (suits(row) && (row->pays == nullptr || row->pays(shape_, machine_, call))) return {row, {}};
   }

@@ -11,6 +11,7 @@
 #include "engine/collective/arguments.hpp"
 #include "engine/collective/catalog.hpp"
 #include "engine/collective/prepared_call.hpp"
+#include "engine/collective/selection.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/team/machine.hpp"
 #include "engine/team/order.hpp"
@@ -75,6 +76,12 @@ public:
   /// \throws as `find`
   void choose(collective what, std::string_view text);
 
+  /// Selects by a table from now on, where one of its rules matches and suits and nothing was
+  /// chosen by hand; so do teams made from this one. The same on every rank, or calls fail as
+  /// mismatched.
+  /// \throws as `find`, for a rule that names no algorithm
+  void select_by(std::shared_ptr<const selection_table> table);
+
   /// The most shared memory that this team can come to take, in bytes for each of its ranks.
   wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }
 
@@ -94,6 +101,8 @@ private:
   friend class turn_wait;
   friend class staging;
 
+  choice from_table(const arguments& call) const;
+
   // Staging is kept between operations, in sizes that are powers of two.
   std::span<std::byte> take_staging(std::size_t bytes);
   void give_back_staging(std::span<std::byte> memory) noexcept;
@@ -111,6 +120,7 @@ private:
   std::array<std::vector<const algorithm*>, collectives> rows_for_;
   muster::machine machine_;
   std::array<choice, collectives> chosen_{};
+  std::shared_ptr<const selection_table> table_;
   std::array<last_prepared, collectives> last_{};
   operation_order order_;
   // What the ranks of this node were last seen to have completed, and the least of that.

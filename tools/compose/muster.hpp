@@ -3,7 +3,9 @@
 /// The whole of Muster: awaited collectives for processes (`world`) and threads (`run_threads`).
 
 #include "engine/collective/collectives.hpp"
+#include "engine/collective/context.hpp"
 #include "engine/collective/plan.hpp"
+#include "engine/collective/staging.hpp"
 #include "engine/coro/task.hpp"
 #include "engine/coro/when_all.hpp"
 #include "engine/error.hpp"

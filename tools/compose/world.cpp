@@ -1,12 +1,14 @@
 #include "tools/compose/world.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "algos/catalog.hpp"
+#include "tools/tune/table.hpp"
 #include "transports/shm/fabric.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
@@ -14,10 +16,10 @@
 namespace muster {
 namespace {
 
-engine_options options_for(const shm::job& job, shm::fabric& fabric, progress mode, int processor) {
+engine_options options_for(const shm::job& job, shm::fabric& fabric, const world_options& of) {
   engine_options options;
-  options.mode = mode;
-  options.processor = processor;
+  options.mode = of.progress;
+  options.processor = of.processor;
   const bool core_each = job.size() <= job.machine().processors;
   options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
   options.sources = {&fabric};
@@ -27,11 +29,14 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, progress mo
 /// One rank: its fabric, engine and team, in the order in which they depend on each other.
 class rank_parts {
 public:
-  rank_parts(const shm::job& job, std::size_t rank, progress mode, int processor)
+  rank_parts(const shm::job& job, std::size_t rank, const world_options& options)
       : fabric_(job, rank),
-        engine_(options_for(job, fabric_, mode, processor), doorbell::share(job.bell(rank))),
-        team_(engine_, fabric_, job.shape(), rank, algos::catalog(), job.machine()) {
+        engine_(options_for(job, fabric_, options), doorbell::share(job.bell(rank))),
+        team_(engine_, fabric_, job.shape(), rank, options.algorithms, job.machine()) {
     choose_from_environment(team_);
+    if (const char* const table = std::getenv("MUSTER_TABLE")) {
+      team_.select_by(std::make_shared<selection_table>(tune::read_table(table)));
+    }
   }
   // What still runs uses the team.
   ~rank_parts() { engine_.stop(); }
@@ -63,7 +68,7 @@ const machine& measured_for_threads() {
 
 struct world::parts {
   explicit parts(const world_options& options)
-      : job(join_or_alone()), rank(job, job.joined_as(), options.progress, options.processor) {}
+      : job(join_or_alone()), rank(job, job.joined_as(), options) {}
   ~parts() {
     const std::size_t self = job.joined_as();
     if (std::uncaught_exceptions() > exceptions_before) {
@@ -84,6 +89,8 @@ struct world::parts {
   rank_parts rank;
   int exceptions_before = std::uncaught_exceptions();
 };
+
+catalog default_algorithms() noexcept { return algos::catalog(); }
 
 world::world(world_options options) : parts_(std::make_unique<parts>(options)) {}
 world::~world() = default;
@@ -137,9 +144,9 @@ void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
 }
 
 void run_rank(const shm::job& job, std::size_t rank, const std::function<void(team&)>& body,
-              progress mode, first_failure& failure) {
+              const thread_options& options, first_failure& failure) {
   try {
-    rank_parts parts(job, rank, mode, -1);
+    rank_parts parts(job, rank, {.progress = options.progress, .algorithms = options.algorithms});
     try {
       body(parts.team());
     } catch (const std::exception& why) {
@@ -166,7 +173,7 @@ void run_threads(std::size_t ranks, const std::function<void(muster::team&)>& ra
     std::vector<std::jthread> threads;
     try {
       for (std::size_t i = 0; i < ranks; ++i) {
-        threads.emplace_back([&, i] { run_rank(job, i, rank, options.progress, failure); });
+        threads.emplace_back([&, i] { run_rank(job, i, rank, options, failure); });
       }
     } catch (const std::exception& why) {  // those that run would wait for ever
       failure.keep(std::current_exception());

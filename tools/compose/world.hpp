@@ -11,8 +11,14 @@
 
 namespace muster {
 
+/// The algorithms that come with Muster, the preferred ones first. For those who add their own: see
+/// docs/own-algorithm.md.
+catalog default_algorithms() noexcept;
+
 struct world_options {
   muster::progress progress = muster::progress::caller;
+  /// What collectives choose from, the same on every rank; outlives the world.
+  catalog algorithms = default_algorithms();
   /// `progress::thread` only: the processor for the engine's thread; negative: any.
   int processor = -1;
 };
@@ -55,6 +61,7 @@ struct thread_options {
   /// (`process_vm_readv`); 0: as measured.
   std::size_t foreign_from = 0;
   muster::progress progress = muster::progress::caller;
+  catalog algorithms = default_algorithms();  ///< what collectives choose from
 };
 
 /// Runs `rank(team)` on `ranks` threads of this process, each with a rank and an engine of its own,

@@ -77,19 +77,21 @@ TEST_CASE("a stop of an operation whose peer does not come") {
     const watchdog alive("stop");
     std::array<std::optional<error>, 3> ended;
     std::stop_source source;
+    std::atomic<bool> stopped = false;
     run_threads(
         3,
         [&](team& of) {
           if (of.rank() == 2) {
             std::this_thread::sleep_for(30ms);
             source.request_stop();
-            std::this_thread::sleep_for(30ms);
+            while (!stopped) std::this_thread::sleep_for(1ms);
             ended[2] = failure_of([&] { start(barrier(of)).wait(); });
           } else if (of.rank() == 1) {
             ended[1] = failure_of([&] { start(barrier(of)).wait(); });
           } else {
             auto limited = with_stop(source.get_token(), barrier(of));
             ended[0] = failure_of([&] { start(of.engine(), std::move(limited)).wait(); });
+            stopped = true;
           }
         },
         shape);

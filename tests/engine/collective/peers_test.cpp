@@ -1,0 +1,203 @@
+// What algorithms hear of ranks of any node: messages, invitations, in the order in which they
+// come; and the memory in which they stage.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/failure.hpp"
+#include "tests/harness/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool always(const shape&, const machine&, const arguments&) { return true; }
+stage_kind tracks_only(const shape&, const machine&, const arguments&) {
+  return stage_kind::lengthy;
+}
+
+/// Ranks in the order in which rank 0 hears of them, at the front of its result's elements.
+task<> note_order(context& me, const arguments& call) {
+  me.arrive();
+  if (me.rank() != 0) {
+    co_await me.invite(0, call.bytes());
+    if (!me.goes_in_place(call.bytes())) {
+      co_return co_await me.deliver(0, call.own_block(me.rank()));
+    }
+    co_return co_await me.collect(0, call.received_from(0));
+  }
+  std::vector<std::size_t> others;
+  for (std::size_t rank = 1; rank < me.size(); ++rank) others.push_back(rank);
+  const bool in_place = me.goes_in_place(call.bytes());
+  auto here =
+      in_place ? me.invitations_from(std::move(others)) : me.messages_from(std::move(others));
+  std::size_t heard = 0;
+  while (const auto from = co_await here.next()) {
+    if (in_place) {
+      co_await me.deliver(*from, call.own_block(0));
+    } else {
+      co_await me.collect(*from, call.received_from(*from));
+    }
+    call.received_from(0)[heard++] = static_cast<std::byte>(*from);
+  }
+}
+
+const algorithm noting = {.id = "noting",
+                          .what = collective::allgather,
+                          .summary = "who is heard of when",
+                          .source = "this test",
+                          .suits = always,
+                          .stages = tracks_only,
+                          .run = note_order};
+
+/// Rank 2 comes first, then 3, then 1.
+std::vector<std::byte> order_heard(std::size_t bytes, const std::vector<std::size_t>& node_of) {
+  constexpr std::chrono::milliseconds late[] = {0ms, 90ms, 0ms, 45ms};
+  std::vector<std::byte> heard;
+  run_threads(4,
+              [&](team& of) {
+                std::vector<std::byte> mine(bytes, static_cast<std::byte>(of.rank()));
+                std::vector<std::byte> all(bytes * of.size());
+                std::this_thread::sleep_for(late[of.rank()]);
+                start(of.engine(), allgather(of, mine, all)).wait();
+                if (of.rank() == 0) heard.assign(all.begin(), all.begin() + 3);
+              },
+              {.node_of = node_of, .algorithms = {&noting, 1}});
+  return heard;
+}
+
+TEST_CASE("ranks are heard of in the order in which they come, by their messages or invitations") {
+  const watchdog alive("order");
+  const std::vector<std::byte> expected = {std::byte{2}, std::byte{3}, std::byte{1}};
+  for (const std::size_t bytes : {3, 40000}) {
+    for (const std::vector<std::size_t>& nodes :
+         {std::vector<std::size_t>{0, 0, 0, 0}, {0, 1, 1, 0}, {0, 1, 2, 3}}) {
+      CHECK(order_heard(bytes, nodes) == expected);
+    }
+  }
+}
+
+TEST_CASE("of those that are there already the first that was named is first") {
+  const watchdog alive("what is there");
+  const auto body = [](team& of) {
+    std::vector<std::byte> mine(3);
+    std::vector<std::byte> all(3 * of.size());
+    if (of.rank() == 0) std::this_thread::sleep_for(80ms);
+    start(of.engine(), allgather(of, mine, all)).wait();
+    if (of.rank() != 0) return;
+    CHECK(all[0] == std::byte{1});
+    CHECK(all[1] == std::byte{2});
+    CHECK(all[2] == std::byte{3});
+  };
+  run_threads(4, body, {.node_of = {0, 1, 1, 0}, .algorithms = {&noting, 1}});
+}
+
+// ---- staging
+
+std::atomic<const std::byte*> last_staging = nullptr;
+
+/// Every rank writes its block into rank 0's staging, and reads all.
+task<> stage_all(context& me, const arguments& call) {
+  const items none(0, 1);
+  track filled(me, 0, none);
+  track read(me, 1, none);
+  const std::size_t bytes = call.bytes() * me.size();
+  std::optional<staging> own;
+  std::span<std::byte> shared;
+  if (me.rank() == 0) {
+    own.emplace(me, bytes);
+    shared = own->bytes();
+    last_staging = shared.data();
+    me.publish(own->announcement());
+  } else {
+    me.arrive();
+    shared = co_await me.staging_of(0, bytes);
+  }
+  co_await me.copy(shared.subspan(me.rank() * call.bytes(), call.bytes()),
+                   call.own_block(me.rank()));
+  filled.post(0);
+  co_await filled.all_here(0);
+  co_await me.copy({call.receive, bytes}, shared);
+  read.take(0);
+  if (!own) co_return;
+  co_await read.taken(0);
+  own->release();
+}
+
+const algorithm staging_all = {.id = "staging_all",
+                               .what = collective::allgather,
+                               .summary = "through one rank's staging",
+                               .source = "this test",
+                               .suits = always,
+                               .stages = tracks_only,
+                               .run = stage_all};
+
+void gather_through_staging(team& of, std::size_t bytes) {
+  std::vector<std::byte> mine(bytes, static_cast<std::byte>(of.rank() + 1));
+  std::vector<std::byte> all(bytes * of.size());
+  start(of.engine(), allgather(of, mine, all)).wait();
+  for (std::size_t rank = 0; rank < of.size(); ++rank) {
+    if (bytes != 0) REQUIRE(all[(rank + 1) * bytes - 1] == static_cast<std::byte>(rank + 1));
+  }
+}
+
+TEST_CASE("staging serves many operations of many sizes, and is used again") {
+  const watchdog alive("staging");
+  run_threads(3,
+              [](team& of) {
+                gather_through_staging(of, 5000);
+                const std::byte* const first = last_staging;
+                gather_through_staging(of, 5000);
+                // Rank 0 alone sets it, before the others get so far.
+                if (of.rank() == 0) CHECK(last_staging == first);
+                for (std::size_t i = 0; i < 50; ++i) gather_through_staging(of, 100 * i);
+              },
+              {.algorithms = {&staging_all, 1}});
+}
+
+TEST_CASE("more staging than there can be is an error that breaks the team, not the job") {
+  const watchdog alive("too much staging");
+  run_threads(2,
+              [](team& of) {
+                std::vector<std::byte> mine(std::size_t{60} << 20);
+                std::vector<std::byte> all(mine.size() * 2);
+                const auto why =
+                    failure_of([&] { start(of.engine(), allgather(of, mine, all)).wait(); });
+                REQUIRE(why);
+                CHECK(why->code() == errc::resource);
+              },
+              {.algorithms = {&staging_all, 1}});
+}
+
+TEST_CASE("a rank that does not come: whoever stages gets an error, and nothing is touched after") {
+  for (const std::size_t missing : {0, 1, 2}) {
+    const watchdog alive("staging, a rank missing");
+    std::atomic<int> failed = 0;
+    run_threads(3,
+                [&](team& of) {
+                  if (of.rank() == missing) {
+                    while (failed != 2) std::this_thread::sleep_for(1ms);
+                    return;
+                  }
+                  std::vector<std::byte> mine(30000);
+                  std::vector<std::byte> all(90000);
+                  const auto why = failure_of([&] {
+                    start(of.engine(), with_timeout(40ms, allgather(of, mine, all))).wait();
+                  });
+                  CHECK(why.has_value());
+                  ++failed;
+                },
+                {.algorithms = {&staging_all, 1}});
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing

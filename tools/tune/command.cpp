@@ -1,0 +1,102 @@
+// The command line of `muster tune`.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "engine/error.hpp"
+#include "tools/bench/command_line.hpp"
+#include "tools/bench/measured.hpp"
+#include "tools/bench/sizes.hpp"
+#include "tools/sim/models.hpp"
+#include "tools/tune/tune.hpp"
+
+namespace muster::tune {
+namespace {
+
+using bench::checked;
+
+constexpr const char* details = R"(
+Tries every algorithm of the catalog, with its options, on every team and size, and writes a table of
+the fastest. MUSTER_TABLE=FILE makes programs select by it: all ranks read the same file. A rule
+holds from the size, nodes or ranks tried before it up to its own, the last one without end; what no
+rule matches, or where its algorithm does not suit, is selected as without a table. The table is JSON
+that may be edited by hand.
+
+Examples:
+  muster tune --machine hdr100 --nodes 2,8,32 --ppn 56 alltoall --table hdr100.json --plot hdr100.svg
+  MUSTER_TABLE=hdr100.json ./program
+)";
+
+void check_machine(const std::string& name) {
+  if (name != simulator::this_machine) simulator::find_model(name);
+}
+
+void add_numbers(CLI::App& tune, const char* option, std::vector<std::size_t>& values,
+                 const char* what) {
+  tune.add_option(option, values, what)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->type_name("N,N,...");
+}
+
+void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
+  tune.add_option_function<std::vector<std::string>>(
+          "COLLECTIVES",
+          [wanted](const std::vector<std::string>& names) {
+            wanted->collectives.clear();
+            for (const auto& name : names) {
+              wanted->collectives.push_back(bench::parse_collective(name));
+            }
+          },
+          "which to tune: " + bench::collective_names() + " (default: the first eight)")
+      ->check(CLI::Validator(checked(bench::parse_collective), ""))
+      ->type_name("");
+  tune.add_option("--machine", wanted->machine,
+                  "the model that is simulated: " + simulator::model_names() + ", this, or a file")
+      ->required()
+      ->check(CLI::Validator(checked(check_machine), ""))
+      ->type_name("NAME|FILE.json");
+  add_numbers(tune, "--nodes", wanted->nodes, "numbers of nodes");
+  add_numbers(tune, "--ppn", wanted->ranks_a_node, "ranks on each");
+  tune.add_option_function<std::string>(
+          "--sizes",
+          [wanted](const std::string& text) { wanted->sizes = bench::parse_sizes(text); },
+          "message sizes: a list 8,4K,1M or a range 8..1M in steps of ×8 (default: 8..256K)")
+      ->check(CLI::Validator(checked(bench::parse_sizes), ""))
+      ->type_name("SIZES");
+  tune.add_option("--calls", wanted->calls, "calls at each point, of which the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  tune.add_option("--table", wanted->table, "write the table there, as JSON")->type_name("FILE");
+  tune.add_option("--plot", wanted->plot, "draw the winning regions there, .svg or .html")
+      ->type_name("FILE");
+  tune.add_flag("-q,--quiet", wanted->quiet, "no progress");
+}
+
+int run_or_say_why(const options& wanted) {
+  try {
+    return run(wanted);
+  } catch (const std::exception& why) {
+    fmt::print(stderr, "muster tune: {}\n", why.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& command, std::function<void(int)> done) {
+  CLI::App* const tune =
+      command.add_subcommand("tune", "Find the fastest algorithms, and write a selection table");
+  tune->footer(details);
+  const auto wanted = std::make_shared<options>();
+  wanted->collectives.assign(bench::usual_collectives.begin(), bench::usual_collectives.end());
+  add_options(*tune, wanted);
+  tune->callback([wanted, done = std::move(done)] { done(run_or_say_why(*wanted)); });
+}
+
+}  // namespace muster::tune
