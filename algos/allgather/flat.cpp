@@ -18,6 +18,7 @@ const algorithm allgather_flat = {
     .what = collective::allgather,
     .summary = "every rank copies everybody's block from shared memory",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_short,
     .stages = exchanged_stages,
     .run = publish_blocks,

@@ -40,6 +40,7 @@ const algorithm allgather_flat_long = {
     .what = collective::allgather,
     .summary = "every rank copies everybody's block, from its stage or straight from its buffer",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = track_stages,
     .run = run,

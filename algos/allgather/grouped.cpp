@@ -64,6 +64,7 @@ const algorithm allgather_grouped = {
     .what = collective::allgather,
     .summary = "leaders collect their group's blocks, every rank copies theirs from the leaders",
     .source = "Qian 4.4.2",
+    .needs = "one node, up to 8 KiB a group",
     .suits = suits,
     .pays = pays_with_many,
     .stages = stages,

@@ -30,6 +30,7 @@ const algorithm allgatherv_flat = {
     .what = collective::allgatherv,
     .summary = "every rank copies everybody's block from shared memory",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = suits,
     .stages = stages,
     .run = publish_blocks,

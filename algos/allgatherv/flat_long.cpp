@@ -36,6 +36,7 @@ const algorithm allgatherv_flat_long = {
     .what = collective::allgatherv,
     .summary = "item by item through every rank's stage, or straight from its buffer",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = stages,
     .run = run,

@@ -29,6 +29,7 @@ const algorithm allreduce_flat = {
     .what = collective::allreduce,
     .summary = "every rank combines everybody's contribution",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_short,
     .stages = exchanged_stages,
     .run = run,

@@ -39,6 +39,7 @@ const algorithm allreduce_flat_long = {
     .what = collective::allreduce,
     .summary = "every rank combines a slice and collects all",
     .source = "SRM 2.4",
+    .needs = "one node",
     .suits = one_node_elements_fit,
     .stages = track_stages,
     .run = run,

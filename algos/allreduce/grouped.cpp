@@ -66,6 +66,7 @@ const algorithm allreduce_grouped = {
     .what = collective::allreduce,
     .summary = "leaders combine or collect their group's contributions, then each all of theirs",
     .source = "SRM 2.4",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_partials,
     .pays = reduction_pays_with_many,
     .stages = two_tracks,

@@ -71,6 +71,7 @@ const algorithm allreduce_srm = {
     .what = collective::allreduce,
     .summary = "node reduce, recursive doubling between leaders, node broadcast",
     .source = "SRM 2.4",
+    .needs = "a reduction that commutes, or nodes of consecutive ranks",
     .suits = combines_by_node,
     .stages = track_stages,
     .run = run,

@@ -33,6 +33,7 @@ const algorithm alltoall_flat = {
     .what = collective::alltoall,
     .summary = "every rank picks its blocks from everybody's slot in shared memory",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_short,
     .stages = exchanged_stages,
     .run = run,

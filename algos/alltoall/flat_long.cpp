@@ -53,6 +53,7 @@ const algorithm alltoall_flat_long = {
     .what = collective::alltoall,
     .summary = "pieces of all blocks through every rank's stage, or straight from its buffer",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = track_stages,
     .run = run,

@@ -44,6 +44,7 @@ const algorithm alltoallv_flat_long = {
     .what = collective::alltoallv,
     .summary = "pieces of all blocks through every rank's stage, or straight from its buffer",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = unknown_track_stages,
     .run = run,

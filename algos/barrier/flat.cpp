@@ -27,6 +27,7 @@ const algorithm barrier_flat = {
     .what = collective::barrier,
     .summary = "every rank sees every other's arrival in shared memory",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = exchanged_stages,
     .run = run,

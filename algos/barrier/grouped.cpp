@@ -42,6 +42,7 @@ const algorithm barrier_grouped = {
     .what = collective::barrier,
     .summary = "groups of near ranks check in with leaders, who see each other and release them",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .pays = pays_with_many,
     .stages = one_track,

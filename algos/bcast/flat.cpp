@@ -32,6 +32,7 @@ const algorithm bcast_flat = {
     .what = collective::bcast,
     .summary = "through the root's slot in shared memory",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,

@@ -47,6 +47,7 @@ const algorithm bcast_flat_long = {
     .what = collective::bcast,
     .summary = "item by item through the root's stage, or straight from its buffer",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = track_stages,
     .run = run,

@@ -43,6 +43,7 @@ const algorithm bcast_grouped = {
     .what = collective::bcast,
     .summary = "through the root's slot to a leader a group, through theirs to the others",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_short,
     .pays = pays,
     .stages = one_way_stages,

@@ -34,6 +34,7 @@ const algorithm gather_flat = {
     .what = collective::gather,
     .summary = "the root copies what all others left in shared memory",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,

@@ -43,6 +43,7 @@ const algorithm gather_flat_long = {
     .what = collective::gather,
     .summary = "item by item through every rank's stage, or straight from its buffer, to the root",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = track_stages,
     .run = run,

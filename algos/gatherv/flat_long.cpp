@@ -55,6 +55,7 @@ const algorithm gatherv_flat_long = {
     .what = collective::gatherv,
     .summary = "item by item through every rank's stage, or straight from its buffer, to the root",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = unknown_track_stages,
     .run = run,

@@ -39,6 +39,7 @@ const algorithm reduce_flat = {
     .what = collective::reduce,
     .summary = "the root combines what all others left in shared memory",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,

@@ -39,6 +39,7 @@ const algorithm reduce_flat_long = {
     .what = collective::reduce,
     .summary = "every rank combines a slice, the root collects them",
     .source = "SRM 2.4",
+    .needs = "one node",
     .suits = one_node_elements_fit,
     .stages = track_stages,
     .run = run,

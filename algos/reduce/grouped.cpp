@@ -55,6 +55,7 @@ const algorithm reduce_grouped = {
     .what = collective::reduce,
     .summary = "leaders combine or collect their group's contributions, the root theirs",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_partials,
     .pays = reduction_pays_with_many,
     .stages = stages,

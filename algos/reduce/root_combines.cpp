@@ -58,6 +58,7 @@ const algorithm reduce_root_combines = {
     .what = collective::reduce,
     .summary = "the root combines what the others stage, who wait for it alone",
     .source = "SRM 2.4",
+    .needs = "one node, little to combine",
     .suits = little_to_share,
     .stages = track_stages,
     .run = run,

@@ -53,6 +53,7 @@ const algorithm reduce_srm = {
     .what = collective::reduce,
     .summary = "node leaders combine their node, then each other over a binomial tree",
     .source = "SRM 2.4",
+    .needs = "a reduction that commutes, or nodes of consecutive ranks",
     .suits = combines_by_node,
     .stages = track_stages,
     .run = run,

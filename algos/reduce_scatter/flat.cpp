@@ -32,6 +32,7 @@ constexpr algorithm row_of(collective what) {
       .what = what,
       .summary = "every rank combines its block of everybody's slot in shared memory",
       .source = "SRM 2.2",
+      .needs = "one node, up to 8 KiB a rank",
       .suits = one_node_short,
       .stages = exchanged_stages,
       .run = run,

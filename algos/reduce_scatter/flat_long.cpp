@@ -93,6 +93,7 @@ constexpr algorithm row_of(collective what) {
       .what = what,
       .summary = "every rank combines its block piece by piece from stages or buffers",
       .source = "SRM 2.2",
+      .needs = "one node",
       .suits = pieces_fit,
       .stages = track_stages,
       .run = run,

@@ -35,6 +35,7 @@ constexpr algorithm row_of(collective what) {
       .what = what,
       .summary = "every rank combines what those below it left in shared memory",
       .source = "SRM 2.2",
+      .needs = "one node, up to 8 KiB a rank",
       .suits = one_node_short,
       .stages = one_way_stages,
       .run = run,

@@ -100,6 +100,7 @@ constexpr algorithm row_of(collective what) {
       .what = what,
       .summary = "every rank makes all prefixes of a slice and collects its own of all",
       .source = "SRM 2.4",
+      .needs = "one node",
       .suits = prefixes_fit,
       .stages = track_stages,
       .run = run,

@@ -49,6 +49,7 @@ const algorithm scatter_flat = {
     .what = collective::scatter,
     .summary = "every rank picks its block from the root's slot in shared memory",
     .source = "SRM 2.2",
+    .needs = "one node, up to 8 KiB at the root",
     .suits = suits,
     .stages = stages,
     .run = run,

@@ -54,6 +54,7 @@ const algorithm scatter_flat_long = {
     .what = collective::scatter,
     .summary = "pieces of all blocks through the root's stage, or straight from its buffer",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = track_stages,
     .run = run,

@@ -63,6 +63,7 @@ const algorithm scatterv_flat_long = {
     .what = collective::scatterv,
     .summary = "pieces of all blocks through the root's stage, or straight from its buffer",
     .source = "SRM 2.2",
+    .needs = "one node",
     .suits = one_node,
     .stages = unknown_track_stages,
     .run = run,

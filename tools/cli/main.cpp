@@ -4,10 +4,15 @@
 #include <string>
 
 #include "tools/bench/bench.hpp"
+#include "tools/bench/command_line.hpp"
+#include "tools/bench/sizes.hpp"
+#include "tools/cli/algorithms.hpp"
 #include "tools/cli/info.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/measure/measure.hpp"
+#include "tools/sim/models.hpp"
 #include "tools/sim/sim.hpp"
+#include "tools/tune/tune.hpp"
 
 namespace {
 
@@ -59,16 +64,58 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
   });
 }
 
-void add_info_command(CLI::App& app) {
+/// Adds `--algorithms` and what goes with it; the answers go to `asked`.
+const CLI::Option* add_algorithm_options(CLI::App& info, muster::cli::costs_of& asked) {
+  using namespace muster;
+  CLI::Option* const algorithms =
+      info.add_flag("--algorithms")
+          ->description("instead, the catalog: what each algorithm is, needs and costs");
+  info.add_option_function<std::string>(
+          "--collective",
+          [&asked](const std::string& text) { asked.what = bench::parse_collective(text); },
+          "of one collective only")
+      ->check(CLI::Validator(bench::checked(bench::parse_collective), ""))
+      ->needs(algorithms)
+      ->type_name("NAME");
+  info.add_option("--machine", asked.machine,
+                  "the model that is simulated: " + simulator::model_names())
+      ->needs(algorithms)
+      ->capture_default_str()
+      ->type_name("NAME|FILE.json");
+  info.add_option("--nodes", asked.nodes, "how many nodes")
+      ->check(CLI::Range(1, 1024))
+      ->needs(algorithms)
+      ->capture_default_str();
+  info.add_option("--ppn", asked.ranks_a_node, "ranks on each")
+      ->check(CLI::Range(1, 256))
+      ->needs(algorithms)
+      ->capture_default_str();
+  info.add_option_function<std::string>(
+          "--size",
+          [&asked](const std::string& text) { asked.bytes = bench::parse_sizes(text).front(); },
+          "of a block, or of the vector (default: 1K)")
+      ->check(CLI::Validator(bench::checked(bench::parse_sizes), ""))
+      ->needs(algorithms)
+      ->type_name("SIZE");
+  return algorithms;
+}
+
+void add_info_command(CLI::App& app, muster::cli::costs_of& asked) {
   CLI::App* info = app.add_subcommand(
       "info", "what Muster finds on this machine, how it would move messages, its algorithms");
   const CLI::Option* const measure =
       info->add_flag("--measure")
           ->description("instead, measure this machine and print it as a model for muster sim");
-  info->callback([measure] {
-    const bool model = measure->count() != 0;
-    const std::string text = model ? muster::sim::to_json(muster::measure::this_machine())
-                                   : muster::cli::describe_machine();
+  const CLI::Option* const algorithms = add_algorithm_options(*info, asked);
+  info->callback([measure, algorithms, &asked] {
+    std::string text;
+    if (measure->count() != 0) {
+      text = muster::sim::to_json(muster::measure::this_machine());
+    } else if (algorithms->count() != 0) {
+      text = muster::cli::describe_algorithms(asked);
+    } else {
+      text = muster::cli::describe_machine();
+    }
     std::fputs(text.c_str(), stdout);
   });
 }
@@ -83,7 +130,9 @@ int main(int argc, char** argv) {
   add_run_command(app, launch_options, status);
   muster::bench::add_bench_command(app, [&status](int result) { status = result; });
   muster::simulator::add_sim_command(app, [&status](int result) { status = result; });
-  add_info_command(app);
+  muster::tune::add_tune_command(app, [&status](int result) { status = result; });
+  muster::cli::costs_of asked;
+  add_info_command(app, asked);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& why) {
