@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The README's example, alone and as four ranks.
+# The README's example, and that of an algorithm of one's own, alone and as several ranks.
 set -uo pipefail
 muster=$1
 example=$2
+own_algorithm=$3
 
 failed=0
 expect() {
@@ -16,5 +17,7 @@ expect() {
 
 expect "1 ranks, sum 0" "$example"
 expect "4 ranks, sum 6" "$muster" run -n 4 "$example"
-echo "cases: $((2 - failed)) passed, $failed failed"
+expect "1 ranks, right" "$own_algorithm"
+expect "5 ranks, right" "$muster" run -n 5 --nodes 2 "$own_algorithm"
+echo "cases: $((4 - failed)) passed, $failed failed"
 [ "$failed" = 0 ]
