@@ -51,6 +51,7 @@ Examples:
   muster sim allgather --machine mine.json --arrivals random:mif=32 --seed 7
   muster sim bcast --machine connectx_ddr --sizes 64 --trace bcast.json
   muster sim --validate --plot validation.svg
+  muster sim --reproduce docs/reproduction
 )";
 
 void check_machine(const std::string& name) {
@@ -142,6 +143,20 @@ void add_output(CLI::App& sim, const std::shared_ptr<options>& wanted) {
                               "--arrivals", "--message-time", "--seed", "--trace"}) {
     validate->excludes(sim.get_option(without));
   }
+  CLI::Option* const reproduce =
+      sim.add_option(
+             "--reproduce", wanted->reproduce,
+             "instead, run the papers' experiments on models of their machines, print which\n"
+             "claims come out, and write a page with figures there")
+          ->type_name("DIR")
+          ->excludes(validate);
+  for (const char* without : {"--machine", "--nodes", "--ppn", "--algorithms", "--sizes", "--calls",
+                              "--arrivals", "--seed", "--json", "--plot", "--trace"}) {
+    reproduce->excludes(sim.get_option(without));
+  }
+  sim.add_option("--only", wanted->only, "only experiments with this in their names, and no page")
+      ->type_name("TEXT")
+      ->needs(reproduce);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/reproduce/reproduce.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/sim/plot.hpp"
 #include "tools/sim/report.hpp"
@@ -197,6 +198,10 @@ int run_sim(const options& wanted) {
     bench::require_writable(wanted.plot, "--plot");
     bench::require_writable(wanted.trace, "--trace");
     if (wanted.validate) return run_validation(wanted);
+    if (!wanted.reproduce.empty()) {
+      return reproduce::run(
+          {.directory = wanted.reproduce, .only = wanted.only, .quiet = wanted.quiet});
+    }
     return sim_run(wanted).run();
   } catch (const error& why) {
     fmt::print(stderr, "{}: {}\n", command_name, why.text());

@@ -34,7 +34,9 @@ struct options {
   std::optional<arrivals::pattern> late;                 ///< nothing: all come together
   std::optional<std::chrono::nanoseconds> message_time;  ///< of `late`; nothing: the machine's
   bool payload = true;
-  bool validate = false;  ///< instead, hold the simulator against this machine
+  bool validate = false;            ///< instead, hold the simulator against this machine
+  std::filesystem::path reproduce;  ///< instead, the papers' claims, and where their page goes
+  std::string only;                 ///< of the papers' experiments
   bool quiet = false;
   std::filesystem::path json;  ///< empty: none
   std::filesystem::path plot;
