@@ -32,6 +32,7 @@ muster::catalog catalog() noexcept {
       allgather_leader_ring,
       allgather_smp_direct,
       allgather_direct,
+      allgather_ring,
       allgather_pap_direct,
       alltoall_flat,
       alltoall_flat_long,

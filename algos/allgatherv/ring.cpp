@@ -9,28 +9,10 @@
 // Source: the ring among leaders of Qian 2010 (4.4.2), with every rank its own leader.
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/ring_allgather.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
-namespace {
-
-task<> run(context& me, const arguments& call) {
-  const std::size_t right = (me.rank() + 1) % me.size();
-  const std::size_t left = (me.rank() + me.size() - 1) % me.size();
-  me.arrive();
-  co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
-  for (std::size_t step = 1; step < me.size(); ++step) {
-    const std::size_t last = (me.rank() + me.size() - step + 1) % me.size();
-    const std::size_t next = (me.rank() + me.size() - step) % me.size();
-    auto outgoing = me.deliver(right, call.received_from(last));
-    auto incoming = me.expect(left, call.received_from(next));
-    co_await when_all(std::move(outgoing), std::move(incoming));
-  }
-}
-
-}  // namespace
 
 const algorithm allgatherv_ring = {
     .id = "ring",
@@ -39,7 +21,7 @@ const algorithm allgatherv_ring = {
     .source = "Qian 4.4.2",
     .suits = any_team,
     .stages = no_stages,
-    .run = run,
+    .run = ring_allgather,
 };
 
 }  // namespace muster::algos
