@@ -30,6 +30,7 @@ extern const algorithm allgather_leader_ring;
 extern const algorithm allgather_smp_direct;
 extern const algorithm allgather_direct;
 extern const algorithm allgather_ring;
+extern const algorithm allgather_neighbour_exchange;
 extern const algorithm allgather_pap_direct;
 extern const algorithm alltoall_flat;
 extern const algorithm alltoall_flat_long;

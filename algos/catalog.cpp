@@ -33,6 +33,7 @@ muster::catalog catalog() noexcept {
       allgather_smp_direct,
       allgather_direct,
       allgather_ring,
+      allgather_neighbour_exchange,
       allgather_pap_direct,
       alltoall_flat,
       alltoall_flat_long,
