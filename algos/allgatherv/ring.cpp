@@ -8,17 +8,39 @@
 //
 // Source: the ring among leaders of Qian 2010 (4.4.2), with every rank its own leader.
 
+#include <algorithm>
+
 #include "algos/algorithms.hpp"
+#include "algos/patterns/costs.hpp"
 #include "algos/patterns/ring_allgather.hpp"
 #include "algos/patterns/suitability.hpp"
 
 namespace muster::algos {
+namespace {
+
+/// The last rank of a node passes on all blocks but that of the one after it.
+node_cost costs(const even_nodes& of, const arguments& call) {
+  if (of.nodes == 1) return {};
+  const std::size_t all = of.nodes * of.ranks_a_node;
+  std::size_t total = 0;
+  std::size_t shortest = block_from(0, call);  // of the blocks with which nodes begin
+  for (std::size_t rank = 0; rank < all; ++rank) {
+    const std::size_t bytes = block_from(rank, call);
+    total += bytes;
+    if (rank % of.ranks_a_node == 0) shortest = std::min(shortest, bytes);
+  }
+  return {.messages = all - 1, .bytes = total - shortest, .connections = 1};
+}
+
+}  // namespace
 
 const algorithm allgatherv_ring = {
     .id = "ring",
     .what = collective::allgatherv,
     .summary = "every block once around all ranks",
     .source = "Qian 4.4.2",
+    .formula = "np-1 messages of all blocks but the next rank's, 1 connection",
+    .costs = costs,
     .suits = any_team,
     .stages = no_stages,
     .run = ring_allgather,

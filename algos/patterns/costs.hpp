@@ -25,6 +25,11 @@ inline node_cost cost_of_direct(const even_nodes& of, std::size_t block) {
   return {.messages = messages, .bytes = messages * block, .connections = messages};
 }
 
+/// Bytes of an allgather's block, of any length, that comes from `rank`.
+inline std::size_t block_from(std::size_t rank, const arguments& call) {
+  return call.receive_blocks->counts[rank] * call.element();
+}
+
 /// Counts messages one by one, for algorithms in which not all ranks do the same.
 class message_tally {
 public:

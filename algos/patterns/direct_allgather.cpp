@@ -1,7 +1,9 @@
 #include "algos/patterns/direct_allgather.hpp"
 
+#include <algorithm>
 #include <vector>
 
+#include "algos/patterns/costs.hpp"
 #include "algos/patterns/ports.hpp"
 #include "algos/patterns/some_at_a_time.hpp"
 
@@ -80,6 +82,19 @@ task<> pap_direct_allgather(context& me, const arguments& call) {
   }
   both.push_back(collect_as_they_come(me, call, here, coming));
   co_await when_all(std::move(both));
+}
+
+node_cost cost_of_direct_allgatherv(const even_nodes& of, const arguments& call) {
+  const std::size_t elsewhere = (of.nodes - 1) * of.ranks_a_node;
+  node_cost most = cost_of_direct(of, 0);
+  for (std::size_t node = 0; node < of.nodes; ++node) {
+    std::size_t blocks = 0;
+    for (std::size_t i = 0; i < of.ranks_a_node; ++i) {
+      blocks += block_from(node * of.ranks_a_node + i, call);
+    }
+    most.bytes = std::max(most.bytes, elsewhere * blocks);
+  }
+  return most;
 }
 
 }  // namespace muster::algos

@@ -15,4 +15,7 @@ task<> direct_allgather(context& me, const arguments& call);
 /// The same, aware of arrivals: see algos/allgather/pap_direct.cpp.
 task<> pap_direct_allgather(context& me, const arguments& call);
 
+/// What either costs where blocks vary.
+node_cost cost_of_direct_allgatherv(const even_nodes& of, const arguments& call);
+
 }  // namespace muster::algos

@@ -30,11 +30,11 @@ task<> transfer_with(std::span<const std::size_t> ranks, std::size_t at_a_time, 
   co_await when_all(std::move(turns));
 }
 
-/// The same with every other rank, four at a time.
+/// The same with every other rank.
 template <class Transfer>
-task<> transfer_with_all(context& me, Transfer transfer) {
+task<> transfer_with_all(context& me, Transfer transfer, std::size_t at_a_time = 4) {
   const std::vector<std::size_t> others = ranks_after(me);
-  co_await transfer_with(others, 4, std::move(transfer));
+  co_await transfer_with(others, at_a_time, std::move(transfer));
 }
 
 /// `transfer(rank)` with the ranks as they come; of those that are there so many at a time.
