@@ -8,26 +8,28 @@
 //
 // Source: the ring among leaders of Qian 2010 (4.4.2), with every rank its own leader.
 
+#include <algorithm>
+
 #include "algos/algorithms.hpp"
+#include "algos/patterns/costs.hpp"
+#include "algos/patterns/ring_allgather.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
-task<> run(context& me, const arguments& call) {
-  const std::size_t right = (me.rank() + 1) % me.size();
-  const std::size_t left = (me.rank() + me.size() - 1) % me.size();
-  me.arrive();
-  co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
-  for (std::size_t step = 1; step < me.size(); ++step) {
-    const std::size_t last = (me.rank() + me.size() - step + 1) % me.size();
-    const std::size_t next = (me.rank() + me.size() - step) % me.size();
-    auto outgoing = me.deliver(right, call.received_from(last));
-    auto incoming = me.expect(left, call.received_from(next));
-    co_await when_all(std::move(outgoing), std::move(incoming));
+/// The last rank of a node passes on all blocks but that of the one after it.
+node_cost costs(const even_nodes& of, const arguments& call) {
+  if (of.nodes == 1) return {};
+  const std::size_t all = of.nodes * of.ranks_a_node;
+  std::size_t total = 0;
+  std::size_t shortest = block_from(0, call);  // of the blocks with which nodes begin
+  for (std::size_t rank = 0; rank < all; ++rank) {
+    const std::size_t bytes = block_from(rank, call);
+    total += bytes;
+    if (rank % of.ranks_a_node == 0) shortest = std::min(shortest, bytes);
   }
+  return {.messages = all - 1, .bytes = total - shortest, .connections = 1};
 }
 
 }  // namespace
@@ -37,9 +39,11 @@ const algorithm allgatherv_ring = {
     .what = collective::allgatherv,
     .summary = "every block once around all ranks",
     .source = "Qian 4.4.2",
+    .formula = "np-1 messages of all blocks but the next rank's, 1 connection",
+    .costs = costs,
     .suits = any_team,
     .stages = no_stages,
-    .run = run,
+    .run = ring_allgather,
 };
 
 }  // namespace muster::algos

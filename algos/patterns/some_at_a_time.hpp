@@ -1,30 +1,55 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
+#include <vector>
 
+#include "algos/patterns/peers.hpp"
 #include "engine/collective/context.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 
-/// `transfer(rank)` with every fourth rank after this one, from the `first` on, one after the
+/// `transfer(rank)` with every `apart`-th of the ranks, from number `first` on, one after the
 /// other.
 template <class Transfer>
-task<> transfer_in_turn(context& me, const Transfer& transfer, std::size_t first) {
-  for (std::size_t step = first; step < me.size(); step += 4) {
-    co_await transfer((me.rank() + step) % me.size());
-  }
+task<> transfer_in_turn(std::span<const std::size_t> ranks, std::size_t first, std::size_t apart,
+                        const Transfer& transfer) {
+  for (std::size_t i = first; i < ranks.size(); i += apart) co_await transfer(ranks[i]);
 }
 
-/// `transfer(rank)`, a task, with every other rank, four at a time, so that one that is late does
-/// not hold up all.
+/// `transfer(rank)`, a task, with each of the ranks in their order, so many at a time, so that one
+/// that is late does not hold up all.
 template <class Transfer>
-task<> transfer_with_all(context& me, Transfer transfer) {
-  auto first = transfer_in_turn(me, transfer, 1);
-  auto second = transfer_in_turn(me, transfer, 2);
-  auto third = transfer_in_turn(me, transfer, 3);
-  auto fourth = transfer_in_turn(me, transfer, 4);
-  co_await when_all(std::move(first), std::move(second), std::move(third), std::move(fourth));
+task<> transfer_with(std::span<const std::size_t> ranks, std::size_t at_a_time, Transfer transfer) {
+  std::vector<task<>> turns;
+  for (std::size_t first = 0; first < std::min(at_a_time, ranks.size()); ++first) {
+    turns.push_back(transfer_in_turn(ranks, first, at_a_time, transfer));
+  }
+  co_await when_all(std::move(turns));
+}
+
+/// The same with every other rank.
+template <class Transfer>
+task<> transfer_with_all(context& me, Transfer transfer, std::size_t at_a_time = 4) {
+  const std::vector<std::size_t> others = ranks_after(me);
+  co_await transfer_with(others, at_a_time, std::move(transfer));
+}
+
+/// `transfer(rank)` with the ranks as they come; of those that are there so many at a time.
+template <class Transfer>
+task<> transfer_as_they_come(peer_arrivals& here, std::size_t at_a_time, Transfer transfer) {
+  while (const auto first = co_await here.next()) {
+    std::vector<task<>> some;
+    some.push_back(transfer(*first));
+    while (some.size() < at_a_time) {
+      const auto next = here.next_that_is_here();
+      if (!next) break;
+      some.push_back(transfer(*next));
+    }
+    co_await when_all(std::move(some));
+  }
 }
 
 }  // namespace muster::algos

@@ -41,8 +41,9 @@ struct algorithm {
   std::string_view needs = "any ranks, any sizes";  ///< what `suits` asks for, for people
   /// What it costs a node, for people: n nodes of p ranks, blocks of m bytes, k ports, g groups.
   std::string_view formula = {};
-  /// The same as figures; null where there is no formula. Blocks are `call.bytes()`; `call.how` is
-  /// what it says, with 0 for one port and one group.
+  /// The same as figures; null where there is no formula. Blocks are `call.bytes()`, or, where all
+  /// ranks know their lengths, as `call.receive_blocks` says; `call.how` is what it says, with 0
+  /// for one port and one group.
   node_cost (*costs)(const even_nodes&, const arguments& call) = nullptr;
   bool has_ports = false;   ///< whether `tuning::ports` means something to it
   bool has_groups = false;  ///< whether `tuning::groups` does

@@ -10,6 +10,7 @@
 #include "algos/catalog.hpp"
 #include "tests/conformance/simulated.hpp"
 #include "tests/harness/findings.hpp"
+#include "tests/harness/random.hpp"
 
 namespace muster::testing {
 namespace {
@@ -52,13 +53,10 @@ std::string text_of(const node_cost& of) {
          " bytes of memory";
 }
 
-arguments arguments_of(const spec& call, const tuning& how) {
-  arguments result;
-  result.what = call.what;
-  result.type = call.type;
-  result.op = call.op;
-  result.root = call.root;
-  result.count = call.count;
+/// What all ranks know of a call, and how it is to run.
+arguments known_arguments(const spec& call, const block_layout& blocks, const tuning& how) {
+  arguments result = bare_arguments(call, 0);
+  if (call.what == collective::allgatherv) result.receive_blocks = &blocks;
   result.how = how;
   return result;
 }
@@ -69,10 +67,13 @@ void check_cost(const algorithm& row, const even_nodes& of, std::size_t block,
   const simulated in = even_cluster(of);
   sim::simulation all(in.model, algos::catalog(), in.options);
   team& first = all.rank_at(0).team();
-  const spec call{row.what, datatype::byte, has_op(row.what) ? reduction::bit_xor : reduction::none,
-                  block};
-  const arguments plain = arguments_of(call, first.find(row.what, choice).how);
-  if (!row.suits(first.shape(), first.machine(), plain)) return;
+  spec call{row.what, datatype::byte, has_op(row.what) ? reduction::bit_xor : reduction::none,
+            block};
+  call.seed = derive(block, first.size());  // of lengths that vary
+  const placement received_blocks = received(call, first.size(), 0);
+  const block_layout blocks = received_blocks.complete();
+  const arguments known = known_arguments(call, blocks, first.find(row.what, choice).how);
+  if (!row.suits(first.shape(), first.machine(), known)) return;
   findings found;
   all.run([&](sim::rank& me) -> task<> {
     me.team().choose(row.what, choice);
@@ -82,7 +83,7 @@ void check_cost(const algorithm& row, const even_nodes& of, std::size_t block,
   });
   const std::string wrong = found.take();
   CHECK_MESSAGE(wrong.empty(), wrong);
-  const node_cost said = row.costs(of, plain);
+  const node_cost said = row.costs(of, known);
   node_cost counted = count(all, of);
   // Whole pages are counted, of each rank that stages something.
   const bool memory_fits =
