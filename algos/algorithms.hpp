@@ -31,6 +31,7 @@ extern const algorithm allgather_smp_direct;
 extern const algorithm alltoall_flat;
 extern const algorithm alltoall_flat_long;
 extern const algorithm alltoall_pairwise;
+extern const algorithm alltoall_leader;
 extern const algorithm scatter_flat;
 extern const algorithm scatter_flat_long;
 extern const algorithm scatter_binomial;

@@ -34,6 +34,7 @@ muster::catalog catalog() noexcept {
       alltoall_flat,
       alltoall_flat_long,
       alltoall_pairwise,
+      alltoall_leader,
       scatter_flat,
       scatter_flat_long,
       scatter_binomial,
