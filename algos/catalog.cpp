@@ -35,6 +35,7 @@ muster::catalog catalog() noexcept {
       alltoall_flat_long,
       alltoall_pairwise,
       alltoall_leader,
+      alltoall_multicore_groups,
       scatter_flat,
       scatter_flat_long,
       scatter_binomial,
