@@ -36,6 +36,7 @@ muster::catalog catalog() noexcept {
       alltoall_pairwise,
       alltoall_leader,
       alltoall_multicore_groups,
+      alltoall_node_aware,
       scatter_flat,
       scatter_flat_long,
       scatter_binomial,
