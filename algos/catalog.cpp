@@ -37,6 +37,7 @@ muster::catalog catalog() noexcept {
       alltoall_leader,
       alltoall_multicore_groups,
       alltoall_node_aware,
+      alltoall_block_aggregation,
       scatter_flat,
       scatter_flat_long,
       scatter_binomial,
