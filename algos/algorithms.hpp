@@ -35,6 +35,7 @@ extern const algorithm alltoall_leader;
 extern const algorithm alltoall_multicore_groups;
 extern const algorithm alltoall_node_aware;
 extern const algorithm alltoall_block_aggregation;
+extern const algorithm alltoall_overlapped_large;
 extern const algorithm scatter_flat;
 extern const algorithm scatter_flat_long;
 extern const algorithm scatter_binomial;

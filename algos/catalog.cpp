@@ -38,6 +38,7 @@ muster::catalog catalog() noexcept {
       alltoall_multicore_groups,
       alltoall_node_aware,
       alltoall_block_aggregation,
+      alltoall_overlapped_large,
       scatter_flat,
       scatter_flat_long,
       scatter_binomial,
