@@ -40,17 +40,26 @@ task<> send_share(node_alltoall& in) {
   }
 }
 
+task<> invite_share(node_alltoall& in) {
+  for (std::size_t step = 1; step < in.nodes(); ++step) {
+    const std::size_t from = in.node_back(step);
+    if (!deals_with(in, from)) continue;
+    co_await in.me.invite(dealer(in.me.shape(), from, in.here()), in.blocks.bytes_of(from));
+  }
+}
+
 task<> receive_share(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
     if (!deals_with(in, from)) continue;
-    co_await in.me.expect(dealer(in.me.shape(), from, in.here()), in.piece_from(from));
+    co_await in.me.collect(dealer(in.me.shape(), from, in.here()), in.piece_from(from));
   }
 }
 
 task<> take_part(node_alltoall& in) {
   co_await in.give_all();
   in.given.post(0);
+  co_await invite_share(in);
   co_await in.given.all_here(0);
   auto outgoing = send_share(in);
   auto incoming = receive_share(in);

@@ -22,6 +22,7 @@ task<> take_part(node_alltoall& in) {
   co_await in.give_all();
   in.given.post(0);
   if (is_leader(in.me)) {
+    co_await invite_leaders(in);
     co_await in.given.all_here(0);
     co_await exchange_pieces(in);
     in.received.post(0);

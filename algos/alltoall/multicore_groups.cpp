@@ -23,6 +23,7 @@ namespace {
 task<> take_part(node_alltoall& in) {
   co_await in.give_all();
   in.given.post(0);
+  co_await invite_peers(in);
   co_await in.given.all_here(0);
   co_await in.take(in.here(), in.piece_to(in.here()));
   for (std::size_t step = 1; step < in.nodes(); ++step) {

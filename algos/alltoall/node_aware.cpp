@@ -23,7 +23,9 @@ namespace {
 task<> gather(node_alltoall& in) {
   co_await in.give_all();
   in.given.post(0);
-  if (is_leader(in.me)) co_await in.given.all_here(0);
+  if (!is_leader(in.me)) co_return;
+  co_await invite_leaders(in);
+  co_await in.given.all_here(0);
 }
 
 task<> scatter(node_alltoall& in) {

@@ -59,6 +59,7 @@ task<> gather_and_send(node_alltoall& in) {
 }
 
 task<> receive_all(node_alltoall& in) {
+  co_await invite_peers(in);
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     co_await receive_from_peer(in, in.node_back(step));
   }
