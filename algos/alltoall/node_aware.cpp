@@ -1,0 +1,71 @@
+// Alltoall over nodes as a gather, an alltoall of the leaders and a scatter, which reorder blocks
+// as they move them.
+//
+//  1  gather: every rank copies its blocks into the leader's buffer, each at once to where the
+//     alltoall and the scatter want it: the pieces for the nodes one after the other, and in each
+//     piece all blocks for its first rank, then all for its second …
+//  2  alltoall: the leaders exchange pieces, pairwise
+//  3  scatter: every rank copies its part of each piece straight to its place
+//
+// A node posts n-1 messages of p^2 blocks over n-1 connections. No block is moved just to change
+// the order, where the leader's ranks would otherwise shuffle blocks between the phases: what
+// derived datatypes do for the gather and the scatter is here the writers' strided copying. Nothing
+// is overlapped. 2n-1 pieces of p^2 blocks of shared memory a node.
+//
+// Source: Traeff, Rougier 2014, hierarchical all-to-all from MPI's own collectives and datatypes.
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/node_alltoall.hpp"
+
+namespace muster::algos {
+namespace {
+
+task<> gather(node_alltoall& in) {
+  co_await in.give_all();
+  in.given.post(0);
+  if (!is_leader(in.me)) co_return;
+  co_await invite_leaders(in);
+  co_await in.given.all_here(0);
+}
+
+task<> scatter(node_alltoall& in) {
+  if (is_leader(in.me)) in.received.post(0);
+  co_await in.received.arrived(0, 0);
+  co_await in.take_all();
+  in.received.take(0);
+}
+
+task<> take_part(node_alltoall& in) {
+  co_await gather(in);
+  if (is_leader(in.me)) co_await exchange_pieces(in);
+  co_await scatter(in);
+}
+
+task<> run(context& me, const arguments& call) {
+  node_alltoall in(me, call, node_matrix::order::by_destination);
+  co_await run_in_node_buffer(in, in.bytes_both_ways(), 0, take_part);
+}
+
+node_cost costs(const even_nodes& of, const arguments& call) {
+  const std::size_t messages = of.nodes - 1;
+  return {.messages = messages,
+          .bytes = messages * of.ranks_a_node * of.ranks_a_node * call.bytes(),
+          .connections = messages,
+          .memory = memory_both_ways(of, call)};
+}
+
+}  // namespace
+
+const algorithm alltoall_node_aware = {
+    .id = "node_aware",
+    .what = collective::alltoall,
+    .summary = "node gather, leaders' alltoall, node scatter; blocks are put in order on the way",
+    .source = "Traeff, Rougier 2014",
+    .formula = "n-1 messages of p^2m bytes, n-1 connections, (2n-1)p^2m bytes shared",
+    .costs = costs,
+    .suits = fits_both_ways,
+    .stages = signal_stages,
+    .run = run,
+};
+
+}  // namespace muster::algos
