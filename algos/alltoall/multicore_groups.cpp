@@ -14,11 +14,18 @@
 // Source: Kumar, Mamidala, Panda 2008.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node_alltoall.hpp"
+#include "algos/patterns/peer_rows.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
+
+task<> send_rows(node_alltoall& in) {
+  for (std::size_t step = 1; step < in.nodes(); ++step) {
+    const std::size_t to = in.node_ahead(step);
+    co_await send_to_peers(in, to, in.piece_to(to));
+  }
+}
 
 task<> take_part(node_alltoall& in) {
   co_await in.give_all();
@@ -26,12 +33,9 @@ task<> take_part(node_alltoall& in) {
   co_await invite_peers(in);
   co_await in.given.all_here(0);
   co_await in.take(in.here(), in.piece_to(in.here()));
-  for (std::size_t step = 1; step < in.nodes(); ++step) {
-    const std::size_t to = in.node_ahead(step);
-    auto outgoing = send_to_peers(in, to, in.piece_to(to));
-    auto incoming = receive_from_peer(in, in.node_back(step));
-    co_await when_all(std::move(outgoing), std::move(incoming));
-  }
+  auto outgoing = send_rows(in);
+  auto incoming = receive_from_peers(in);
+  co_await when_all(std::move(outgoing), std::move(incoming));
   in.received.take(0);
 }
 

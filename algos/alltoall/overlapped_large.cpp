@@ -16,7 +16,7 @@
 #include <algorithm>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node_alltoall.hpp"
+#include "algos/patterns/peer_rows.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
@@ -58,16 +58,10 @@ task<> gather_and_send(node_alltoall& in) {
   }
 }
 
-task<> receive_all(node_alltoall& in) {
-  co_await invite_peers(in);
-  for (std::size_t step = 1; step < in.nodes(); ++step) {
-    co_await receive_from_peer(in, in.node_back(step));
-  }
-}
-
 task<> take_part(node_alltoall& in) {
+  co_await invite_peers(in);
   auto outgoing = gather_and_send(in);
-  auto incoming = receive_all(in);
+  auto incoming = receive_from_peers(in);
   co_await when_all(std::move(outgoing), std::move(incoming));
 }
 

@@ -58,6 +58,24 @@ task<> run_in_node_buffer(node_alltoall& in, std::size_t bytes, std::size_t last
   shared.release();
 }
 
+namespace {
+
+task<> send_pieces(node_alltoall& in) {
+  for (std::size_t step = 1; step < in.nodes(); ++step) {
+    const std::size_t to = in.node_ahead(step);
+    co_await in.me.deliver(leader_of(in.me.shape(), to), in.piece_to(to));
+  }
+}
+
+task<> receive_pieces(node_alltoall& in) {
+  for (std::size_t step = 1; step < in.nodes(); ++step) {
+    const std::size_t from = in.node_back(step);
+    co_await in.me.collect(leader_of(in.me.shape(), from), in.piece_from(from));
+  }
+}
+
+}  // namespace
+
 task<> invite_leaders(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
@@ -66,55 +84,9 @@ task<> invite_leaders(node_alltoall& in) {
 }
 
 task<> exchange_pieces(node_alltoall& in) {
-  const shape& ranks = in.me.shape();
-  for (std::size_t step = 1; step < in.nodes(); ++step) {
-    const std::size_t to = in.node_ahead(step);
-    const std::size_t from = in.node_back(step);
-    auto outgoing = in.me.deliver(leader_of(ranks, to), in.piece_to(to));
-    auto incoming = in.me.collect(leader_of(ranks, from), in.piece_from(from));
-    co_await when_all(std::move(outgoing), std::move(incoming));
-  }
-}
-
-task<> send_to_peers(node_alltoall& in, std::size_t node, std::span<std::byte> piece) {
-  const auto ranks = in.me.shape().ranks_of(node);
-  for (std::size_t i = in.me.node_index(); i < ranks.size(); i += in.me.node().size()) {
-    co_await in.me.deliver(ranks[i], in.blocks.row_to(piece, i));
-  }
-}
-
-namespace {
-
-/// Who sends this rank what comes from a node.
-std::size_t peer_on(const node_alltoall& in, std::size_t node) {
-  const auto ranks = in.me.shape().ranks_of(node);
-  return ranks[in.me.node_index() % ranks.size()];
-}
-
-}  // namespace
-
-task<> invite_peers(node_alltoall& in) {
-  for (std::size_t step = 1; step < in.nodes(); ++step) {
-    const std::size_t from = in.node_back(step);
-    const std::size_t blocks = in.me.shape().ranks_of(from).size();
-    co_await in.me.invite(peer_on(in, from), blocks * in.call.bytes());
-  }
-}
-
-task<> receive_from_peer(node_alltoall& in, std::size_t node) {
-  const std::size_t block = in.call.bytes();
-  const auto ranks = in.me.shape().ranks_of(node);
-  const std::size_t bytes = ranks.size() * block;
-  if (ranks.back() - ranks.front() + 1 == ranks.size()) {
-    co_await in.me.collect(peer_on(in, node), {in.call.received_from(ranks.front()).data(), bytes});
-    co_return;
-  }
-  pooled<std::byte> together(bytes);
-  co_await in.me.collect(peer_on(in, node), together);
-  const std::span<const std::byte> all = together;
-  co_await copy_runs(
-      in.me, ranks.size(), [&](std::size_t i) { return in.call.received_from(ranks[i]); },
-      [&](std::size_t i) { return all.subspan(i * block, block); });
+  auto outgoing = send_pieces(in);
+  auto incoming = receive_pieces(in);
+  co_await when_all(std::move(outgoing), std::move(incoming));
 }
 
 std::size_t most_ranks_a_node(const shape& ranks) {

@@ -49,21 +49,10 @@ task<> run_in_node_buffer(node_alltoall& in, std::size_t bytes, std::size_t last
                           task<> (*part)(node_alltoall&));
 
 /// The leader's: sends each other node its piece and receives the one that comes from it, to which
-/// it invites that node's leader before; in step s to the node s further on and from the one s
-/// back.
+/// it invites that node's leader before. In step s it sends to the node s further on and receives
+/// from the one s back; neither waits for the other, so that a step's latency holds up nothing.
 task<> invite_leaders(node_alltoall& in);
 task<> exchange_pieces(node_alltoall& in);
-
-/// Where each rank has its peers, one on every other node, of pieces by destination: those for
-/// which this rank speaks are the ranks of its own index there, and where their node has more ranks
-/// than this one, of that index plus any multiple of this node's size. So each block has one way.
-///
-/// Sends this rank's peers on a node their rows of the piece that goes there.
-task<> send_to_peers(node_alltoall& in, std::size_t node, std::span<std::byte> piece);
-/// Receives all blocks that come for this rank from a node, from whoever there speaks for it and
-/// was invited before.
-task<> invite_peers(node_alltoall& in);
-task<> receive_from_peer(node_alltoall& in, std::size_t node);
 
 /// Ranks of the largest node.
 std::size_t most_ranks_a_node(const shape& ranks);
