@@ -43,6 +43,7 @@ muster::catalog catalog() noexcept {
       alltoall_pairwise,
       alltoall_direct,
       alltoall_pap_direct,
+      alltoall_bruck,
       scatter_flat,
       scatter_flat_long,
       scatter_binomial,
