@@ -41,6 +41,7 @@ extern const algorithm alltoall_pairwise;
 extern const algorithm alltoall_direct;
 extern const algorithm alltoall_pap_direct;
 extern const algorithm alltoall_bruck;
+extern const algorithm alltoall_standard_exchange;
 extern const algorithm scatter_flat;
 extern const algorithm scatter_flat_long;
 extern const algorithm scatter_binomial;

@@ -44,6 +44,7 @@ muster::catalog catalog() noexcept {
       alltoall_direct,
       alltoall_pap_direct,
       alltoall_bruck,
+      alltoall_standard_exchange,
       scatter_flat,
       scatter_flat_long,
       scatter_binomial,
