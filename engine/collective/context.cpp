@@ -265,10 +265,16 @@ std::optional<error> context::mismatch(std::size_t other) const {
     const auto mine = read_record(fabric().record(lane, rank()));
     const auto theirs = read_record(fabric().record(lane, other));
     if (mine.sequence != sequence || theirs.sequence != sequence || mine == theirs) continue;
+    std::string they_say = muster::describe(theirs);
+    std::string i_say = muster::describe(mine);
+    if (they_say == i_say) {  // perhaps something else was chosen by hand
+      they_say += " by " + describe_choice(theirs, team_.catalog_);
+      i_say += " by " + describe_choice(mine, team_.catalog_);
+    }
     return error(errc::mismatched_call,
-                 "operation " + std::to_string(sequence) + " is " + muster::describe(theirs) +
-                     " on rank " + std::to_string(other) + " but " + muster::describe(mine) +
-                     " on rank " + std::to_string(rank()) +
+                 "operation " + std::to_string(sequence) + " is " + they_say + " on rank " +
+                     std::to_string(other) + " but " + i_say + " on rank " +
+                     std::to_string(rank()) +
                      (theirs.details != mine.details ? ", of other blocks or elements" : ""),
                  other);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/collective/arguments.hpp"
+#include "engine/collective/catalog.hpp"
 #include "engine/wire/board.hpp"
 
 namespace muster {
@@ -37,5 +38,7 @@ std::uint64_t agreed_details(const arguments& call) noexcept;
 /// "allreduce(16 x float64, sum)"
 std::string describe(const arguments& call);
 std::string describe(const recorded_call& call);
+/// How it is run: "bruck:ports=2"
+std::string describe_choice(const recorded_call& call, catalog rows);
 
 }  // namespace muster
