@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tools/bench/algorithms.hpp"
 #include "tools/bench/buffers.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/limit.hpp"
@@ -27,9 +28,22 @@
 namespace muster::bench {
 namespace {
 
+/// Who is measured in a collective; nobody where it has none of the algorithms asked for.
+std::vector<contender> contenders_of(const options& wanted, collective what) {
+  std::vector<contender> all;
+  if (wanted.algorithms.empty()) all.push_back({library::muster});
+  for (const std::string& asked : algorithms_of(what, wanted.algorithms)) {
+    all.push_back({library::muster, asked});
+  }
+  if (all.empty()) return all;
+  for (const library peer : wanted.peers) all.push_back({peer});
+  return all;
+}
+
 std::vector<point> points_of(const options& wanted, std::size_t ranks) {
   std::vector<point> points;
   for (const collective what : wanted.collectives) {
+    if (contenders_of(wanted, what).empty()) continue;
     if (!has_sizes(what)) {
       points.push_back({what, ranks, 0});
       continue;
@@ -45,6 +59,36 @@ std::size_t memory_needed(const point& at, std::size_t libraries) {
   const call_shape shape = shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
   const std::size_t slot_bytes = (shape.send_words + shape.recv_words) * word_bytes;
   return libraries * at.ranks * slot_bytes * buffer_ring::slot_count(slot_bytes, at.ranks);
+}
+
+/// How many samples are to be taken, if none is thrown away.
+std::size_t steps_at(const options& wanted, const point& at) {
+  return contenders_of(wanted, at.what).size() * wanted.how.rounds;
+}
+
+std::size_t count_steps(const options& wanted) {
+  std::size_t steps = 0;
+  for (const point& at : points_of(wanted, 1)) steps += steps_at(wanted, at);
+  return steps * wanted.ranks.size();
+}
+
+void require_ranks_for_nodes(const options& wanted) {
+  const std::size_t fewest = *std::min_element(wanted.ranks.begin(), wanted.ranks.end());
+  if (wanted.nodes <= fewest) return;
+  throw std::runtime_error(
+      fmt::format("--nodes: {} nodes for {} ranks; expected at most one for each (--ranks)",
+                  wanted.nodes, fewest));
+}
+
+void require_known_algorithms(const options& wanted) {
+  if (wanted.algorithms.empty()) return;
+  constexpr std::size_t most = decltype(order::asked)::most;
+  for (const std::string& asked : wanted.algorithms) {
+    if (asked.size() <= most) continue;
+    throw std::runtime_error(
+        fmt::format("--algorithms: '{}' is too long; expected at most {} letters", asked, most));
+  }
+  require_algorithms(wanted.algorithms, wanted.collectives);
 }
 
 /// Recorded arrivals are for one number of ranks.
@@ -70,13 +114,11 @@ class bench_run {
 public:
   explicit bench_run(const options& wanted)
       : wanted_(wanted),
-        libraries_{library::muster},
         places_(find_programs()),
         cpus_(wanted.probe ? wanted.probe : shm::probe_cpus()),
         sampler_(wanted.how, cpus_),
         copies_(cpus_),
-        meter_(count_steps(), wanted.quiet) {
-    libraries_.insert(libraries_.end(), wanted.peers.begin(), wanted.peers.end());
+        meter_(count_steps(wanted), wanted.quiet) {
     style_.colours = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
   }
 
@@ -86,18 +128,12 @@ public:
     meter_.clear();
     finish();
     const bool all_well = std::all_of(found_.begin(), found_.end(), [](const measurement& one) {
-      return one.failure.empty() && one.verified;
+      return !one.suits || (one.failure.empty() && one.verified);
     });
     return all_well ? 0 : 1;
   }
 
 private:
-  std::size_t steps_per_point() const { return (1 + wanted_.peers.size()) * wanted_.how.rounds; }
-
-  std::size_t count_steps() const {
-    return wanted_.ranks.size() * points_of(wanted_, 1).size() * steps_per_point();
-  }
-
   void look_around() {
     about_.machine = machine_name();
     about_.date = utc_date();
@@ -123,7 +159,7 @@ private:
       const int core = shm::allowed_cpus().front();
       switch_ns_ = measure::switch_ns(core, static_cast<int>(sharing) - 1);
     }
-    contest jobs(libraries_, ranks, usable_cpus(), places_, interrupts_,
+    contest jobs({ranks, wanted_.nodes}, usable_cpus(), places_, interrupts_,
                  [this](const std::string& text) { meter_.note(text); });
     std::optional<collective> last;
     for (const point& at : points_of(wanted_, ranks)) {
@@ -133,8 +169,8 @@ private:
       }
       last = at.what;
       measure_point(jobs, at);
-      points_done_ += 1;
-      meter_.reach(points_done_ * steps_per_point());
+      steps_done_ += steps_at(wanted_, at);
+      meter_.reach(steps_done_);
     }
     if (last) print_table(*last, ranks);
     for (std::string& version : jobs.versions()) {
@@ -147,7 +183,7 @@ private:
 
   void measure_point(contest& jobs, const point& at) {
     interrupts_.check();
-    const std::size_t needed = memory_needed(at, libraries_.size());
+    const std::size_t needed = memory_needed(at, 1 + wanted_.peers.size());
     if (needed > available_memory() / 2) {
       meter_.note(fmt::format("skipped {} of {}, {} ranks: it needs {} of memory", name(at.what),
                               readable_bytes(at.bytes), at.ranks, readable_bytes(needed)));
@@ -157,7 +193,8 @@ private:
       meter_.show(doing);
       meter_.advance();
     };
-    auto measured = sampler_.measure(jobs, at, lateness_at(at), ticked);
+    auto measured =
+        sampler_.measure(jobs, contenders_of(wanted_, at.what), at, lateness_at(at), ticked);
     if (!wanted_.late) set_limit(measured, at);
     std::move(measured.begin(), measured.end(), std::back_inserter(found_));
   }
@@ -193,8 +230,8 @@ private:
   }
 
   void finish() {
-    if (mean_ratio(found_, std::nullopt, std::nullopt)) {
-      fmt::print("{}\n", summary_table(found_, style_));
+    if (const std::string means = summary_table(found_, style_); !means.empty()) {
+      fmt::print("{}\n", means);
     }
     if (!wanted_.json.empty()) {
       fmt::print("json: {}\n", write_file(wanted_.json, to_json(found_).dump(1) + "\n"));
@@ -209,7 +246,6 @@ private:
   }
 
   const options& wanted_;
-  std::vector<library> libraries_;
   program_places places_;
   std::optional<shm::cpu_pair> cpus_;
   interrupt_watch interrupts_;
@@ -221,7 +257,7 @@ private:
   surroundings about_;
   muster::machine machine_;  ///< measured where a message's time is to be known
   std::vector<measurement> found_;
-  std::size_t points_done_ = 0;
+  std::size_t steps_done_ = 0;
 };
 
 std::vector<library> parse_peers(const std::string& text) {
@@ -278,11 +314,20 @@ its own call is done; a sample is the mean over calls and ranks. SPEC is
 A message time is the trip of a cache line and a copy of SIZE in and out of shared memory, measured
 at start. Where ranks share cores, one that is not there yet leaves its core to those who are.
 
+With --algorithms every point is measured once with each of Muster's algorithms that are asked for;
+they take turns like libraries. Each has its ratio to the better peer; where several were measured,
+"to first" is the first one's median over its own, so above 1 it is faster than the first. One that a
+collective does not have is left out there; where one does not suit the ranks or the size its cell
+stays empty. With --nodes Muster's ranks are spread over made-up nodes, which share no memory but the
+streams between them; the peers always have one node.
+
 Examples:
   muster bench                                    8 ranks, the usual collectives, 8 B to 1 MiB
   muster bench alltoall -n 2,4,8,16 --sizes 8..1Mx4
   muster bench barrier -n 2 --rounds 25 --json barrier.json
   muster bench alltoall allgather --arrivals late:share=25%,mif=128 --seed 7
+  muster bench alltoall -n 16 --nodes 4 --algorithms pairwise,auto --sizes 8K
+  muster bench alltoall -n 16 --nodes 4 --algorithms auto,pairwise --arrivals random:mif=32
 )";
 
 }  // namespace
@@ -294,6 +339,8 @@ int run_bench(const options& wanted) {
     require_writable(wanted.table, "--table");
     require_place_for_tables(wanted);
     require_arrivals_for(wanted);
+    require_ranks_for_nodes(wanted);
+    require_known_algorithms(wanted);
     return bench_run(wanted).run();
   } catch (const interrupted&) {
     fmt::print(stderr, "muster bench: interrupted\n");
@@ -338,6 +385,14 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
           "peers: openmpi, mpich or none (default: openmpi,mpich)")
       ->check(CLI::Validator(checked(parse_peers), ""))
       ->type_name("PEERS");
+  bench
+      ->add_option("--nodes", wanted->nodes,
+                   "made-up nodes that Muster's ranks are spread over, see muster run; the peers' "
+                   "stay on one (default: 1)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  add_algorithms_option(
+      *bench, [wanted](std::vector<std::string> asked) { wanted->algorithms = std::move(asked); });
   bench->add_option("--json", wanted->json, "write the results there as JSON")->type_name("FILE");
   bench
       ->add_option("--plot", wanted->plot,

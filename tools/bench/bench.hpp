@@ -26,8 +26,10 @@ struct options {
   std::vector<std::size_t> ranks{8};
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 1048576};  ///< bytes
   std::vector<library> peers{library::openmpi, library::mpich};
-  std::filesystem::path json;   ///< empty: none
-  std::filesystem::path table;  ///< empty: none
+  std::size_t nodes = 1;                ///< made-up ones that Muster's ranks are spread over
+  std::vector<std::string> algorithms;  ///< Muster's, see parse_algorithms; none: as it chooses
+  std::filesystem::path json;           ///< empty: none
+  std::filesystem::path table;          ///< empty: none
   std::filesystem::path plot{"muster-bench.svg"};
   sampling how;
   std::optional<arrivals::pattern> late;                 ///< nothing: calls are back to back

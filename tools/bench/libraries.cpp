@@ -11,8 +11,11 @@ namespace {
 
 using arguments = std::vector<std::string>;
 
-arguments muster_arguments(std::size_t ranks, const program_places& places) {
-  return {places.muster, "run", "-n", std::to_string(ranks), places.workers / "worker_muster"};
+arguments muster_arguments(const extent& size, const program_places& places) {
+  arguments all{places.muster, "run", "-n", std::to_string(size.ranks)};
+  if (size.nodes > 1) all.insert(all.end(), {"--nodes", std::to_string(size.nodes)});
+  all.push_back(places.workers / "worker_muster");
+  return all;
 }
 
 arguments openmpi_arguments(std::size_t ranks, bool own_core, const program_places& places) {
@@ -58,6 +61,11 @@ std::optional<library> library_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string title_of(const contender& who) {
+  const std::string library(title_of(who.of));
+  return who.asked.empty() ? library : library + " " + who.asked;
+}
+
 program_places find_programs() {
   const std::filesystem::path self = std::filesystem::canonical("/proc/self/exe");
   const std::filesystem::path folder = self.parent_path();
@@ -80,16 +88,16 @@ program_places find_programs() {
       tried + "\nBuild //tools/bench:workers, or set MUSTER_BENCH_WORKERS to their folder.");
 }
 
-command launch_command(library which, std::size_t ranks, std::size_t cores,
+command launch_command(library which, const extent& size, std::size_t cores,
                        const program_places& places) {
-  const bool own_core = ranks <= cores;
+  const bool own_core = size.ranks <= cores;
   switch (which) {
     case library::muster:
-      return {muster_arguments(ranks, places), {}};
+      return {muster_arguments(size, places), {}};
     case library::openmpi:
-      return {openmpi_arguments(ranks, own_core, places), {}};
+      return {openmpi_arguments(size.ranks, own_core, places), {}};
     case library::mpich:
-      return {mpich_arguments(ranks, own_core, places), {}};
+      return {mpich_arguments(size.ranks, own_core, places), {}};
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "tools/bench/process.hpp"
@@ -21,6 +22,22 @@ std::string_view name_of(library which);
 std::string_view title_of(library which);
 std::optional<library> library_named(std::string_view name);
 
+/// Who is measured: a library, or Muster with an algorithm of its own.
+struct contender {
+  library of = library::muster;
+  std::string asked = {};  ///< Muster's algorithm; empty: nobody asked for one
+  bool operator==(const contender&) const = default;
+};
+
+/// `Open MPI`, `Muster`, `Muster pairwise`
+std::string title_of(const contender& who);
+
+/// How large a job is.
+struct extent {
+  std::size_t ranks = 1;
+  std::size_t nodes = 1;  ///< made-up ones that Muster's ranks are spread over
+};
+
 /// Where the programs are.
 struct program_places {
   std::filesystem::path muster;   ///< the `muster` command, which starts Muster's ranks
@@ -31,9 +48,9 @@ struct program_places {
 /// program. Throws std::runtime_error naming the places tried.
 program_places find_programs();
 
-/// The command that starts `ranks` ranks on a machine of `cores` usable cores. Where ranks
-/// outnumber cores the MPIs are told to give their core away, which they need to be any good.
-command launch_command(library which, std::size_t ranks, std::size_t cores,
+/// The command that starts the ranks on a machine of `cores` usable cores. Where ranks outnumber
+/// cores the MPIs are told to give their core away, which they need to be any good.
+command launch_command(library which, const extent& size, std::size_t cores,
                        const program_places& places);
 
 }  // namespace muster::bench

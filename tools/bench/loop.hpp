@@ -38,15 +38,16 @@ template <collective What>
 using call_tag = std::integral_constant<collective, What>;
 
 /// What the loop needs of a library. `call` takes a tag, one for each collective, and a slot, and
-/// returns something to co_await. `task<T>` is the coroutine type its loop is written in, and `run`
-/// drives one to its end.
+/// returns something to co_await. `choose` makes ready for an order and gives the algorithm's name,
+/// or throws if it can't be carried out. `task<T>` is the coroutine type its loop is written in,
+/// and `run` drives one to its end.
 template <class L>
-concept measurable = requires(L& library, const slot& buffers, collective what, std::size_t bytes,
+concept measurable = requires(L& library, const slot& buffers, const order& job,
                               typename L::template task<outcome> loop) {
   { library.rank() } -> std::convertible_to<std::size_t>;
   { library.size() } -> std::convertible_to<std::size_t>;
   { library.version() } -> std::convertible_to<std::string>;
-  { library.algorithm(what, bytes) } -> std::convertible_to<std::string>;
+  { library.choose(job) } -> std::convertible_to<std::string>;
   { library.run(std::move(loop)) } -> std::same_as<outcome>;
   library.call(call_tag<collective::barrier>(), buffers);
 };

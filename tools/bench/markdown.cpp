@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -28,24 +29,100 @@ std::string ratio_text(std::optional<double> ratio) {
   return ratio ? fmt::format("{:.2f}", *ratio) : "–";
 }
 
-std::string row_of(std::span<const measurement> all, const point& at) {
+bool algorithms_asked(std::span<const measurement> all) {
+  return std::any_of(all.begin(), all.end(),
+                     [](const measurement& one) { return !one.asked.empty(); });
+}
+
+bool several_asked(std::span<const measurement> all) { return ours_in(all).size() > 1; }
+
+std::string time_text(const measurement* one) {
+  if (one == nullptr || !one->has_figures()) return microseconds(std::nullopt);
+  return (one->verified ? "" : "WRONG ") + microseconds(one->median_us);
+}
+
+bool is_wrong(const measurement* one) {
+  return one != nullptr && one->has_figures() && !one->verified;
+}
+
+/// One of ours, which may be null, beside the peers.
+std::string row_of(std::span<const measurement> all, const point& at, const measurement* ours) {
   std::string row =
       fmt::format("| {} | {} |", name(at.what), has_sizes(at.what) ? readable_bytes(at.bytes) : "");
-  std::optional<double> ratio;
-  std::optional<double> limit;
-  bool any_wrong = false;
-  for (const library which : libraries_in(all)) {
-    const measurement* const one = find(all, at, which);
-    const bool shown = one != nullptr && one->has_figures();
-    const bool wrong = shown && !one->verified;
-    any_wrong = any_wrong || wrong;
-    row += fmt::format(" {}{} |", wrong ? "WRONG " : "",
-                       microseconds(shown ? std::optional(one->median_us) : std::nullopt));
-    if (one != nullptr && one->ratio) ratio = one->ratio;
-    if (one != nullptr && one->limit_us) limit = one->limit_us;
+  const measurement one = ours != nullptr ? *ours : measurement();
+  std::optional<double> limit = one.limit_us;
+  bool any_wrong = is_wrong(ours);
+  if (algorithms_asked(all)) row += fmt::format(" {} |", label_of(one));
+  if (!ours_in(all).empty()) row += fmt::format(" {} |", time_text(ours));
+  for (const contender& peer : peers_in(all)) {
+    const measurement* const its = find(all, at, peer);
+    row += fmt::format(" {} |", time_text(its));
+    any_wrong = any_wrong || is_wrong(its);
+    if (its != nullptr && its->limit_us) limit = its->limit_us;
   }
-  if (any_wrong) ratio.reset();
-  return row + fmt::format(" {} | {} |\n", ratio_text(ratio), microseconds(limit));
+  row += fmt::format(" {} |", ratio_text(any_wrong ? std::nullopt : one.ratio));
+  if (several_asked(all)) {
+    row += fmt::format(" {} |", ratio_text(is_wrong(ours) ? std::nullopt : one.to_first));
+  }
+  return row + fmt::format(" {} |\n", microseconds(limit));
+}
+
+/// A row for each of ours.
+std::string rows_of(std::span<const measurement> all, const point& at) {
+  const auto ours = ours_at(all, at);
+  if (ours.empty()) return row_of(all, at, nullptr);
+  std::string rows;
+  for (const measurement* one : ours) rows += row_of(all, at, one);
+  return rows;
+}
+
+std::vector<std::string> column_names(std::span<const measurement> all) {
+  std::vector<std::string> names{"", "size"};
+  if (algorithms_asked(all)) names.emplace_back("algorithm");
+  if (!ours_in(all).empty()) {
+    const std::size_t nodes = nodes_in(all);
+    names.push_back(nodes > 1 ? fmt::format("Muster on {} nodes", nodes) : "Muster");
+  }
+  for (const contender& peer : peers_in(all)) names.push_back(title_of(peer));
+  names.emplace_back("ratio");
+  if (several_asked(all)) names.emplace_back("to first");
+  names.emplace_back("limit");
+  return names;
+}
+
+/// The names and the rule below them.
+std::string head_of(std::span<const std::string> names) {
+  std::string head = "|";
+  std::string rule = "|";
+  for (const std::string& name : names) {
+    head += name.empty() ? " |" : fmt::format(" {} |", name);
+    rule += "---|";
+  }
+  return head + "\n" + rule + "\n";
+}
+
+using mean_of = std::optional<double>(std::span<const measurement>, const selection&);
+
+std::string title_of_line(const selection& line) {
+  if (line.what) return title_of(line);
+  const std::string asked = line.asked.value_or("");
+  return fmt::format("**all points{}{}**", asked.empty() ? "" : ", ", asked);
+}
+
+std::string table_of_means(std::span<const measurement> all, mean_of mean) {
+  const std::vector<std::size_t> ranks = ranks_in(all);
+  std::vector<std::string> names{""};
+  for (const std::size_t count : ranks) names.push_back(fmt::format("{} ranks", count));
+  std::string table = head_of(names);
+  for (selection line : lines_of_means(all)) {
+    table += fmt::format("| {} |", title_of_line(line));
+    for (const std::size_t count : ranks) {
+      line.ranks = count;
+      table += fmt::format(" {} |", ratio_text(mean(all, line)));
+    }
+    table += "\n";
+  }
+  return table;
 }
 
 /// What follows the marker, up to the next end; both places within the document.
@@ -76,40 +153,20 @@ bool has_means(std::string_view document) {
 }  // namespace
 
 std::string markdown_table(std::span<const measurement> all, std::size_t ranks) {
-  std::string head = "| | size |";
-  std::string rule = "|---|---|";
-  for (const library which : libraries_in(all)) {
-    head += fmt::format(" {} |", title_of(which));
-    rule += "---|";
-  }
-  std::string table = head + " ratio | limit |\n" + rule + "---|---|\n";
+  std::string table = head_of(column_names(all));
   for (const collective what : collectives_in(all)) {
     for (const std::size_t bytes : bytes_in(all, what, ranks)) {
-      table += row_of(all, {what, ranks, bytes});
+      table += rows_of(all, {what, ranks, bytes});
     }
   }
   return table;
 }
 
 std::string markdown_means(std::span<const measurement> all) {
-  const std::vector<std::size_t> ranks = ranks_in(all);
-  std::string table = "| |";
-  std::string rule = "|---|";
-  for (const std::size_t count : ranks) {
-    table += fmt::format(" {} ranks |", count);
-    rule += "---|";
-  }
-  table += "\n" + rule + "\n";
-  const auto add_row = [&](const std::string& title, std::optional<collective> what) {
-    table += "| " + title + " |";
-    for (const std::size_t count : ranks) {
-      table += fmt::format(" {} |", ratio_text(mean_ratio(all, what, count)));
-    }
-    table += "\n";
-  };
-  for (const collective what : collectives_in(all)) add_row(std::string(name(what)), what);
-  add_row("**all points**", std::nullopt);
-  return table;
+  const std::string table = table_of_means(all, mean_ratio);
+  if (!mean_to_first(all, {})) return table;
+  return table + "\nThe first algorithm's time over the others':\n\n" +
+         table_of_means(all, mean_to_first);
 }
 
 std::string refreshed(std::string_view document, std::span<const measurement> all) {

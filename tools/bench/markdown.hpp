@@ -13,10 +13,10 @@
 namespace muster::bench {
 
 /// Every collective and size at one number of ranks: each library's microseconds, the ratio, and
-/// the least that the machine allows.
+/// the least that the machine allows. Where algorithms were asked for each has a row of its own.
 std::string markdown_table(std::span<const measurement> all, std::size_t ranks);
 
-/// Geometric means of the ratio: a row a collective, a column a number of ranks.
+/// Geometric means of the ratios: a row a collective and algorithm, a column a number of ranks.
 std::string markdown_means(std::span<const measurement> all);
 
 /// The document with its tables made anew: what is between `<!-- muster bench: 4 ranks -->`, or

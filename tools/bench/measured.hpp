@@ -21,6 +21,9 @@ inline constexpr auto all_collectives = [] {
   return all;
 }();
 
+/// Leaves the choice of the algorithm to the catalog.
+inline constexpr std::string_view automatic = "auto";
+
 /// The rank that rooted collectives start from or end at.
 inline constexpr int root_rank = 0;
 

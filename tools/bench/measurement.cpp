@@ -41,27 +41,73 @@ void summarize(measurement& one, std::span<const sample> samples) {
   if (pure) one.trips = median(times_in_trips);
 }
 
-void compare(std::span<measurement> at_one_point) {
-  std::optional<double> best_peer_us;
-  for (const measurement& one : at_one_point) {
+namespace {
+
+std::optional<double> best_peer_us(std::span<const measurement> all) {
+  std::optional<double> best;
+  for (const measurement& one : all) {
     if (one.of == library::muster || !one.has_figures()) continue;
-    best_peer_us = std::min(best_peer_us.value_or(one.median_us), one.median_us);
+    best = std::min(best.value_or(one.median_us), one.median_us);
   }
+  return best;
+}
+
+bool is_ours(const measurement& one) { return one.of == library::muster; }
+
+std::optional<double> mean_of(std::span<const measurement> all,
+                              std::optional<double> measurement::* figure, const selection& some) {
+  std::vector<double> values;
+  for (const measurement& one : all) {
+    if (some.has(one) && one.*figure) values.push_back(*(one.*figure));
+  }
+  return geometric_mean(values);
+}
+
+}  // namespace
+
+void compare(std::span<measurement> at_one_point) {
+  const auto peer_us = best_peer_us(at_one_point);
+  const measurement* first = nullptr;
   for (measurement& one : at_one_point) {
-    if (one.of != library::muster || !one.has_figures() || !best_peer_us) continue;
-    one.ratio = *best_peer_us / one.median_us;
+    if (!is_ours(one)) continue;
+    if (peer_us && one.has_figures()) one.ratio = *peer_us / one.median_us;
+    const bool both = first != nullptr && first->has_figures() && one.has_figures();
+    if (both) one.to_first = first->median_us / one.median_us;
+    if (first == nullptr) first = &one;
   }
 }
 
-std::optional<double> mean_ratio(std::span<const measurement> all, std::optional<collective> what,
-                                 std::optional<std::size_t> ranks) {
-  std::vector<double> ratios;
-  for (const measurement& one : all) {
-    if (what && one.at.what != *what) continue;
-    if (ranks && one.at.ranks != *ranks) continue;
-    if (one.ratio) ratios.push_back(*one.ratio);
-  }
-  return geometric_mean(ratios);
+bool selection::has(const measurement& one) const {
+  return (!what || one.at.what == *what) && (!ranks || one.at.ranks == *ranks) &&
+         (!asked || one.asked == *asked);
+}
+
+std::optional<double> mean_ratio(std::span<const measurement> all, const selection& some) {
+  return mean_of(all, &measurement::ratio, some);
+}
+
+std::optional<double> mean_to_first(std::span<const measurement> all, const selection& some) {
+  return mean_of(all, &measurement::to_first, some);
+}
+
+std::string title_of(const selection& line) {
+  const std::string what(line.what ? name(*line.what) : "all");
+  const std::string asked = line.asked.value_or("");
+  return asked.empty() ? what : what + " " + asked;
+}
+
+std::vector<selection> lines_of_means(std::span<const measurement> all) {
+  std::vector<selection> lines;
+  const auto add = [&](std::optional<collective> what) {
+    for (const contender& ours : ours_in(all)) {
+      const selection line{.what = what, .asked = ours.asked};
+      const auto any = [&](const measurement& one) { return is_ours(one) && line.has(one); };
+      if (std::any_of(all.begin(), all.end(), any)) lines.push_back(line);
+    }
+  };
+  for (const collective what : collectives_in(all)) add(what);
+  add(std::nullopt);
+  return lines;
 }
 
 std::vector<collective> collectives_in(std::span<const measurement> all) {
@@ -72,14 +118,42 @@ std::vector<std::size_t> ranks_in(std::span<const measurement> all) {
   return distinct<std::size_t>(all, [](const measurement& one) { return one.at.ranks; });
 }
 
-std::vector<library> libraries_in(std::span<const measurement> all) {
-  return distinct<library>(all, [](const measurement& one) { return one.of; });
+std::vector<contender> ours_in(std::span<const measurement> all) {
+  auto some = distinct<contender>(all, [](const measurement& one) { return one.who(); });
+  std::erase_if(some, [](const contender& who) { return who.of != library::muster; });
+  return some;
 }
 
-const measurement* find(std::span<const measurement> all, const point& at, library of) {
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const measurement& one) { return one.at == at && one.of == of; });
+std::vector<contender> peers_in(std::span<const measurement> all) {
+  auto some = distinct<contender>(all, [](const measurement& one) { return one.who(); });
+  std::erase_if(some, [](const contender& who) { return who.of == library::muster; });
+  return some;
+}
+
+const measurement* find(std::span<const measurement> all, const point& at, const contender& who) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const measurement& one) {
+    return one.at == at && one.who() == who;
+  });
   return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<const measurement*> ours_at(std::span<const measurement> all, const point& at) {
+  std::vector<const measurement*> some;
+  for (const measurement& one : all) {
+    if (is_ours(one) && one.at == at) some.push_back(&one);
+  }
+  return some;
+}
+
+std::size_t nodes_in(std::span<const measurement> all) {
+  std::size_t nodes = 1;
+  for (const measurement& one : all) nodes = std::max(nodes, one.nodes);
+  return nodes;
+}
+
+std::string label_of(const measurement& one) {
+  const bool told = one.asked == automatic && !one.algorithm.empty();
+  return told ? one.asked + ": " + one.algorithm : one.asked;
 }
 
 std::vector<std::size_t> bytes_in(std::span<const measurement> all, collective what,

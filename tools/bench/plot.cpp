@@ -15,7 +15,9 @@ namespace {
 
 // All lengths are in pixels.
 constexpr double margin = 36;
-constexpr double header_height = 116;
+constexpr double legend_at = 94;
+constexpr double legend_row = 22;
+constexpr double header_height = 116;  ///< with a legend of one row
 constexpr double footer_height = 46;
 constexpr double cell_width = 350;
 constexpr double cell_height = 368;
@@ -30,11 +32,11 @@ constexpr std::string_view worse = "#cf222e";
 constexpr std::string_view limit_stroke =
     R"(stroke="#1f2328" stroke-width="1.4" stroke-dasharray="4 3")";
 
-/// Told apart by people who don't see all colours alike, too.
-std::string_view colour_of(library which) {
-  constexpr std::array<std::string_view, all_libraries.size()> colours{"#d9480f", "#1971c2",
-                                                                       "#5f3dc4"};
-  return colours[static_cast<std::size_t>(which)];
+// Told apart by people who don't see all colours alike, too.
+constexpr std::array<std::string_view, 7> our_colours{"#d9480f", "#2f9e44", "#a61e4d", "#0c8599",
+                                                      "#e8a200", "#495057", "#9c6b30"};
+std::string_view peer_colour(library which) {
+  return which == library::openmpi ? "#1971c2" : "#5f3dc4";
 }
 
 double line_width(library which) { return which == library::muster ? 2.6 : 1.8; }
@@ -55,6 +57,18 @@ struct scales {
   span_of_values ratio;
 };
 
+/// Bars beside each other.
+struct bar_group {
+  std::vector<contender> members;
+  double middle = 0;
+  double bar = 0;  ///< how wide one is
+
+  double place_of(std::size_t index) const {
+    return middle +
+           bar * (static_cast<double>(index) - (static_cast<double>(members.size()) - 1) / 2);
+  }
+};
+
 /// A power of two: `4×`, `1/4×`.
 std::string ratio_tick_label(double ratio) {
   return ratio >= 1 ? fmt::format("{:g}×", ratio) : fmt::format("1/{:g}×", 1 / ratio);
@@ -70,7 +84,7 @@ std::string bar_label(double us) {
 }
 
 std::string tooltip_of(const measurement& one) {
-  return fmt::format("{}, {} {}, {} ranks: {} (10–90 %: {} – {}){}", title_of(one.of),
+  return fmt::format("{}, {} {}, {} ranks: {} (10–90 %: {} – {}){}", title_of(one.who()),
                      name(one.at.what), readable_bytes(one.at.bytes), one.at.ranks,
                      readable_time(one.median_us), readable_time(one.p10_us),
                      readable_time(one.p90_us), one.verified ? "" : " WRONG RESULTS");
@@ -82,7 +96,10 @@ public:
     for (const measurement& one : all) {
       if (one.has_figures()) all_.push_back(one);
     }
-    libraries_ = libraries_in(all_);
+    ours_ = ours_in(all_);
+    contenders_ = ours_;
+    for (const contender& peer : peers_in(all_)) contenders_.push_back(peer);
+    figure_ = mean_ratio(all_, {}) ? &measurement::ratio : &measurement::to_first;
     ranks_ = ranks_in(all_);
     for (const collective what : collectives_in(all_)) {
       if (has_sizes(what)) sized_.push_back(what);
@@ -90,7 +107,7 @@ public:
     with_barrier_ = sized_.size() < collectives_in(all_).size();
     for (const measurement& one : all_) {
       if (one.at.bytes > 0) scales_.bytes.include(static_cast<double>(one.at.bytes));
-      if (one.ratio) scales_.ratio.include(*one.ratio);
+      if (one.*figure_) scales_.ratio.include(*(one.*figure_));
     }
     // At least from 1/2 to 2, and room for the figures at the bars' ends.
     scales_.ratio.include(0.5);
@@ -104,22 +121,17 @@ public:
     const std::size_t panels = sized_.size() + (with_barrier_ ? 1 : 0);
     const std::size_t columns =
         by_ranks ? std::max<std::size_t>(ranks_.size(), 3) : std::clamp<std::size_t>(panels, 2, 3);
-    double bottom = header_height;
-    if (by_ranks) {
-      bottom = draw_by_ranks();
-    } else {
-      bottom = draw_wrapped(columns);
-    }
     const double width = 2 * margin + static_cast<double>(columns) * cell_width;
-    draw_header(width);
+    top_ = draw_header(width);
+    const double bottom = by_ranks ? draw_by_ranks() : draw_wrapped(columns);
     draw_footer(bottom + 18);
     return canvas_.document(width, bottom + footer_height, full_title(), plot_style);
   }
 
 private:
-  static box cell(std::size_t row, std::size_t column) {
+  box cell(std::size_t row, std::size_t column) const {
     return {margin + static_cast<double>(column) * cell_width,
-            header_height + static_cast<double>(row) * cell_height, cell_width, cell_height};
+            top_ + static_cast<double>(row) * cell_height, cell_width, cell_height};
   }
 
   double draw_by_ranks() {
@@ -133,7 +145,7 @@ private:
     if (with_barrier_) draw_barriers(cell(row, 0));
     box rest = cell(row, with_barrier_ ? 1 : 0);
     rest.width *= 2;
-    const bool with_summary = mean_ratio(all_, std::nullopt, std::nullopt).has_value();
+    const bool with_summary = mean({}).has_value();
     if (with_summary) draw_summary(rest);
     return cell(with_barrier_ || with_summary ? row + 1 : row, 0).y;
   }
@@ -151,13 +163,17 @@ private:
   }
 
   std::string title() const {
+    std::vector<std::string> names;
+    if (!ours_.empty()) names.emplace_back(title_of(library::muster));
+    if (nodes_in(all_) > 1) names.back() += fmt::format(" on {} nodes", nodes_in(all_));
+    for (const contender& peer : peers_in(all_)) names.push_back(title_of(peer));
     std::string text;
-    for (std::size_t i = 0; i < libraries_.size(); ++i) {
-      const std::string_view before = i == 0                       ? ""
-                                      : i == 1                     ? " beside "
-                                      : i + 1 == libraries_.size() ? " and "
-                                                                   : ", ";
-      text += fmt::format("{}{}", before, title_of(libraries_[i]));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string_view before = i == 0                  ? ""
+                                      : i == 1                ? " beside "
+                                      : i + 1 == names.size() ? " and "
+                                                              : ", ";
+      text += fmt::format("{}{}", before, names[i]);
     }
     return text.empty() ? "Nothing measured" : text;
   }
@@ -167,30 +183,25 @@ private:
     return about_.arrivals.empty() ? title() : title() + ", arrivals " + about_.arrivals;
   }
 
-  void draw_header(double width) {
+  /// Down to where the panels begin.
+  double draw_header(double width) {
     canvas_.text({margin, 44}, title(), R"(class="head")");
     std::string context = about_.machine + "  ·  " + about_.date;
     for (const std::string& one : about_.libraries) {
       if (one != title_of(library::muster)) context += "  ·  " + one;
     }
     canvas_.text({margin, 66}, context, "");
-    double x = margin;
-    for (const library which : libraries_) {
-      canvas_.line({x, 90}, {x + 26, 90}, stroke(which));
-      draw_marker(which, {x + 13, 90}, "");
-      canvas_.text({x + 33, 94}, title_of(which), R"(class="strong")");
-      constexpr double letter_width = 7.5;
-      x += 60 + letter_width * static_cast<double>(title_of(which).size());
-    }
-    if (has_limits()) {
-      canvas_.line({x, 90}, {x + 26, 90}, limit_stroke);
-      canvas_.text({x + 33, 94}, "about the least this machine allows", R"(class="strong")");
-    }
     if (!about_.arrivals.empty()) {
-      canvas_.text({width - margin, 94}, "arrivals " + about_.arrivals,
+      canvas_.text({width - margin, legend_at}, "arrivals " + about_.arrivals,
                    R"(class="strong" text-anchor="end")");
     }
-    const auto overall = mean_ratio(all_, std::nullopt, std::nullopt);
+    draw_overall_mean(width);
+    return draw_legend(width) + header_height - legend_at;
+  }
+
+  /// Where there are several of ours, each has its own in the legend.
+  void draw_overall_mean(double width) {
+    const auto overall = several() ? std::nullopt : mean({});
     if (!overall) return;
     canvas_.text({width - margin, 46}, fmt::format("{:.2f}×", *overall),
                  fmt::format(R"(class="head" text-anchor="end" style="fill:{}")",
@@ -199,10 +210,41 @@ private:
                  R"(text-anchor="end")");
   }
 
+  std::string legend_of(const contender& who) const {
+    if (!several() || who.of != library::muster) return title_of(who);
+    const auto its = mean({.asked = who.asked});
+    return its ? fmt::format("{} {:.2f}×", title_of(who), *its) : title_of(who);
+  }
+
+  /// Wrapped to the width; where its last line is.
+  double draw_legend(double width) {
+    constexpr double letter_width = 7.5;
+    constexpr double gap = 27;
+    const double taken = letter_width * static_cast<double>(about_.arrivals.size() + 12);
+    const double right = width - margin - (about_.arrivals.empty() ? 0 : taken);
+    spot next{margin, legend_at};
+    const auto place = [&](std::string_view words) {
+      const double needed = 33 + letter_width * static_cast<double>(words.size());
+      if (next.x > margin && next.x + needed > right) next = {margin, next.y + legend_row};
+      canvas_.text({next.x + 33, next.y}, words, R"(class="strong")");
+      const spot here = next;
+      next.x += needed + gap;
+      return here;
+    };
+    for (const contender& who : contenders_) {
+      const spot at = place(legend_of(who));
+      canvas_.line({at.x, at.y - 4}, {at.x + 26, at.y - 4}, stroke(who));
+      draw_marker(who, {at.x + 13, at.y - 4}, "");
+    }
+    if (has_limits()) {
+      const spot at = place("about the least this machine allows");
+      canvas_.line({at.x, at.y - 4}, {at.x + 26, at.y - 4}, limit_stroke);
+    }
+    return next.y;
+  }
+
   void draw_footer(double y) {
-    canvas_.text({margin, y},
-                 "Lines: medians; bands: 10th to 90th percentile. Bars: the better peer's median "
-                 "over Muster's; above 1 (green) Muster is faster.",
+    canvas_.text({margin, y}, "Lines: medians; bands: 10th to 90th percentile. " + ratio_legend(),
                  "");
     canvas_.text({margin, y + 16},
                  about_.arrivals.empty()
@@ -211,6 +253,29 @@ private:
                      : "Times: from a rank's own arrival, after its delay, until its call is done; "
                        "the mean over calls and ranks.",
                  "");
+  }
+
+  std::string ratio_legend() const {
+    if (!several()) {
+      return "Bars: the better peer's median over Muster's; above 1 (green) Muster is faster.";
+    }
+    if (figure_ == &measurement::ratio) {
+      return "Ratios: the better peer's median over the algorithm's; above 1 Muster is faster.";
+    }
+    return "Ratios: the first algorithm's median over the other's; above 1 the other is faster.";
+  }
+
+  bool several() const { return ours_.size() > 1; }
+
+  /// Of the ratio that is drawn.
+  std::optional<double> mean(const selection& some) const {
+    const bool to_peer = figure_ == &measurement::ratio;
+    return to_peer ? mean_ratio(all_, some) : mean_to_first(all_, some);
+  }
+
+  /// One figure for a panel, unless there are several of ours.
+  std::optional<double> mean_of_panel(const selection& some) const {
+    return several() ? std::nullopt : mean(some);
   }
 
   bool has_limits() const {
@@ -304,32 +369,48 @@ private:
     canvas_.rectangle(panel, frame_line);
   }
 
-  static std::string stroke(library which) {
-    return fmt::format(R"(stroke="{}" stroke-width="{}" stroke-linejoin="round")", colour_of(which),
-                       line_width(which));
+  /// Among ours.
+  std::size_t index_of(const contender& who) const {
+    return static_cast<std::size_t>(std::find(ours_.begin(), ours_.end(), who) - ours_.begin());
   }
 
-  void draw_marker(library which, spot at, const std::string& tooltip) {
+  std::string_view colour_of(const contender& who) const {
+    if (who.of != library::muster) return peer_colour(who.of);
+    return our_colours[index_of(who) % our_colours.size()];
+  }
+
+  std::string stroke(const contender& who) const {
+    return fmt::format(R"(stroke="{}" stroke-width="{}" stroke-linejoin="round")", colour_of(who),
+                       line_width(who.of));
+  }
+
+  /// Ours are circles and diamonds by turns.
+  void draw_marker(const contender& who, spot at, const std::string& tooltip) {
     const std::string fill =
-        fmt::format(R"(fill="{}" stroke="#ffffff" stroke-width="1")", colour_of(which));
+        fmt::format(R"(fill="{}" stroke="#ffffff" stroke-width="1")", colour_of(who));
     constexpr double radius = 4;
+    constexpr double half = 5.2;
     canvas_.open_group(tooltip);
-    if (which == library::openmpi) {
+    if (who.of == library::openmpi) {
       canvas_.rectangle({at.x - 3.5, at.y - 3.5, 7, 7}, fill);
-    } else if (which == library::mpich) {
+    } else if (who.of == library::mpich) {
       const std::vector<spot> corners{
           {at.x, at.y - 4.6}, {at.x + 4.4, at.y + 3.4}, {at.x - 4.4, at.y + 3.4}};
       canvas_.polygon(corners, fill);
-    } else {
+    } else if (index_of(who) % 2 == 0) {
       canvas_.circle(at, radius, fill, "");
+    } else {
+      const std::vector<spot> corners{
+          {at.x, at.y - half}, {at.x + half, at.y}, {at.x, at.y + half}, {at.x - half, at.y}};
+      canvas_.polygon(corners, fill);
     }
     canvas_.close_group();
   }
 
-  std::vector<measurement> select(library which, collective what, std::size_t ranks) const {
+  std::vector<measurement> select(const contender& who, collective what, std::size_t ranks) const {
     std::vector<measurement> chosen;
     for (const measurement& one : all_) {
-      if (one.of == which && one.at.what == what && one.at.ranks == ranks) chosen.push_back(one);
+      if (one.who() == who && one.at.what == what && one.at.ranks == ranks) chosen.push_back(one);
     }
     return chosen;
   }
@@ -342,7 +423,7 @@ private:
 
   void draw_sized(const box& where, collective what, std::size_t ranks) {
     draw_cell_title(where, fmt::format("{}, {} ranks", name(what), ranks),
-                    mean_ratio(all_, what, ranks));
+                    mean_of_panel({.what = what, .ranks = ranks}));
     const box times = time_panel(where);
     const box ratios = ratio_panel(where);
     const log_axis x = size_axis(times);
@@ -351,10 +432,10 @@ private:
     canvas_.rectangle(times, frame_line);
     draw_limits(what, ranks, x, y);
     // Ours last, on top.
-    for (auto which = libraries_.rbegin(); which != libraries_.rend(); ++which) {
-      draw_line(select(*which, what, ranks), *which, x, y);
+    for (auto who = contenders_.rbegin(); who != contenders_.rend(); ++who) {
+      draw_line(select(*who, what, ranks), *who, x, y);
     }
-    draw_ratios(ratios, x, select(library::muster, what, ranks));
+    draw_ratios(ratios, x, what, ranks);
     draw_size_labels(ratios, x, what);
     draw_axis_names(where,
                     counts_blocks(what) ? "size of one rank's block" : "size of the message");
@@ -364,7 +445,7 @@ private:
     return x.at(static_cast<double>(one.at.bytes));
   }
 
-  void draw_line(const std::vector<measurement>& series, library which, const log_axis& x,
+  void draw_line(const std::vector<measurement>& series, const contender& who, const log_axis& x,
                  const log_axis& y) {
     std::vector<spot> medians;
     std::vector<spot> band;
@@ -376,11 +457,11 @@ private:
     for (auto one = series.rbegin(); one != series.rend(); ++one) {
       band.push_back({pixel_of(x, *one), y.at(one->p10_us)});
     }
-    canvas_.polygon(
-        band, fmt::format(R"(fill="{}" fill-opacity="0.16" stroke="none")", colour_of(which)));
-    canvas_.path(medians, stroke(which));
+    canvas_.polygon(band,
+                    fmt::format(R"(fill="{}" fill-opacity="0.16" stroke="none")", colour_of(who)));
+    canvas_.path(medians, stroke(who));
     for (std::size_t i = 0; i < series.size(); ++i) {
-      draw_marker(which, medians[i], tooltip_of(series[i]));
+      draw_marker(who, medians[i], tooltip_of(series[i]));
     }
   }
 
@@ -396,16 +477,37 @@ private:
   }
 
   std::optional<double> limit_at(const point& at) const {
-    for (const library which : libraries_) {
-      const measurement* const one = find(all_, at, which);
+    for (const contender& who : contenders_) {
+      const measurement* const one = find(all_, at, who);
       if (one != nullptr && one->limit_us) return one->limit_us;
     }
     return std::nullopt;
   }
 
-  void draw_ratios(const box& panel, const log_axis& x, const std::vector<measurement>& ours) {
+  void draw_ratios(const box& panel, const log_axis& x, collective what, std::size_t ranks) {
     const log_axis y = ratio_axis(panel);
     draw_ratio_grid(panel, y);
+    if (several()) {
+      for (auto who = ours_.rbegin(); who != ours_.rend(); ++who) {
+        draw_ratio_line(select(*who, what, ranks), *who, x, y);
+      }
+    } else if (!ours_.empty()) {
+      draw_ratio_bars(select(ours_.front(), what, ranks), x, y);
+    }
+    draw_ratio_frame(panel, y);
+  }
+
+  void draw_ratio_line(const std::vector<measurement>& series, const contender& who,
+                       const log_axis& x, const log_axis& y) {
+    std::vector<spot> through;
+    for (const measurement& one : series) {
+      if (one.*figure_) through.push_back({pixel_of(x, one), y.at(*(one.*figure_))});
+    }
+    canvas_.path(through, stroke(who));
+    for (const spot& at : through) draw_marker(who, at, "");
+  }
+
+  void draw_ratio_bars(const std::vector<measurement>& ours, const log_axis& x, const log_axis& y) {
     constexpr double widest = 20;
     constexpr double label_room = 22;
     double width = widest;
@@ -420,7 +522,6 @@ private:
       if (labelled) free_from = at + label_room;
       draw_ratio_bar(y, at, width, *one.ratio, labelled);
     }
-    draw_ratio_frame(panel, y);
   }
 
   void draw_size_labels(const box& panel, const log_axis& x, collective what) {
@@ -441,27 +542,24 @@ private:
     }
   }
 
-  /// Bars of a library's colour at every rank count; no sizes to draw lines over.
+  /// Bars of a contender's colour at every rank count; no sizes to draw lines over.
   void draw_barriers(const box& where) {
     draw_cell_title(where,
                     ranks_.size() > 1 ? "barrier" : fmt::format("barrier, {} ranks", ranks_[0]),
-                    mean_ratio(all_, collective::barrier, std::nullopt));
+                    mean_of_panel({.what = collective::barrier}));
     const box times = time_panel(where);
     const box ratios = ratio_panel(where);
     const log_axis y = time_axis(collective::barrier, times);
     draw_time_grid(times, y);
     const log_axis ratio_y = ratio_axis(ratios);
     draw_ratio_grid(ratios, ratio_y);
-    const double group = times.width / static_cast<double>(ranks_.size());
-    constexpr double widest_bar = 34;
-    const double bar = std::min(widest_bar, group * 0.8 / static_cast<double>(libraries_.size()));
+    const double room = times.width / static_cast<double>(ranks_.size());
+    bar_group group = group_of_barriers(room);
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      const double middle = times.x + (static_cast<double>(i) + 0.5) * group;
-      draw_barrier_group(times, y, middle, bar, ranks_[i]);
-      for (const measurement& one : select(library::muster, collective::barrier, ranks_[i])) {
-        if (one.ratio) draw_ratio_bar(ratio_y, middle, bar, *one.ratio, true);
-      }
-      canvas_.text({middle, ratios.bottom() + 16}, fmt::format("{} ranks", ranks_[i]),
+      group.middle = times.x + (static_cast<double>(i) + 0.5) * room;
+      draw_barrier_group(times, y, group, ranks_[i]);
+      draw_barrier_ratios(ratio_y, group, ranks_[i]);
+      canvas_.text({group.middle, ratios.bottom() + 16}, fmt::format("{} ranks", ranks_[i]),
                    R"(class="small" text-anchor="middle")");
     }
     canvas_.rectangle(times, frame_line);
@@ -469,73 +567,117 @@ private:
     draw_axis_names(where, "");
   }
 
-  void draw_barrier_group(const box& panel, const log_axis& y, double middle, double bar,
+  /// Those of whom there are barriers.
+  bar_group group_of_barriers(double room) const {
+    bar_group group;
+    for (const contender& who : contenders_) {
+      const bool there = std::any_of(all_.begin(), all_.end(), [&](const measurement& one) {
+        return one.who() == who && one.at.what == collective::barrier;
+      });
+      if (there) group.members.push_back(who);
+    }
+    constexpr double widest_bar = 34;
+    group.bar = std::min(widest_bar, room * 0.8 / static_cast<double>(group.members.size()));
+    return group;
+  }
+
+  /// One of ours in the middle; several below their times.
+  void draw_barrier_ratios(const log_axis& y, const bar_group& group, std::size_t ranks) {
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      const double at = several() ? group.place_of(i) : group.middle;
+      for (const measurement& one : select(group.members[i], collective::barrier, ranks)) {
+        if (one.*figure_) draw_ratio_bar(y, at, group.bar, *(one.*figure_), true);
+      }
+    }
+  }
+
+  void draw_barrier_group(const box& panel, const log_axis& y, const bar_group& group,
                           std::size_t ranks) {
-    const double count = static_cast<double>(libraries_.size());
-    for (std::size_t i = 0; i < libraries_.size(); ++i) {
-      const double at = middle + (static_cast<double>(i) - (count - 1) / 2) * bar;
-      for (const measurement& one : select(libraries_[i], collective::barrier, ranks)) {
-        const double top = y.at(one.median_us);
-        canvas_.open_group(tooltip_of(one));
-        canvas_.rectangle(
-            {at - bar * 0.45, top, bar * 0.9, panel.bottom() - top},
-            fmt::format(R"(fill="{}" fill-opacity="0.85" rx="1.5")", colour_of(one.of)));
-        canvas_.line({at, y.at(one.p10_us)}, {at, y.at(one.p90_us)},
-                     R"(stroke="#1f2328" stroke-width="1.2")");
-        canvas_.text({at, y.at(one.p90_us) - 4}, bar_label(one.median_us),
-                     R"(class="small" text-anchor="middle")");
-        canvas_.close_group();
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      for (const measurement& one : select(group.members[i], collective::barrier, ranks)) {
+        draw_barrier_bar(panel, y, {group.place_of(i), y.at(one.median_us)}, group.bar, one);
       }
     }
     if (const auto limit = limit_at({collective::barrier, ranks, 0})) {
-      const double half = bar * count / 2;
-      canvas_.line({middle - half, y.at(*limit)}, {middle + half, y.at(*limit)}, limit_stroke);
+      const double half = group.bar * static_cast<double>(group.members.size()) / 2;
+      canvas_.line({group.middle - half, y.at(*limit)}, {group.middle + half, y.at(*limit)},
+                   limit_stroke);
     }
+  }
+
+  void draw_barrier_bar(const box& panel, const log_axis& y, spot top, double bar,
+                        const measurement& one) {
+    canvas_.open_group(tooltip_of(one));
+    canvas_.rectangle(
+        {top.x - bar * 0.45, top.y, bar * 0.9, panel.bottom() - top.y},
+        fmt::format(R"(fill="{}" fill-opacity="0.85" rx="1.5")", colour_of(one.who())));
+    canvas_.line({top.x, y.at(one.p10_us)}, {top.x, y.at(one.p90_us)},
+                 R"(stroke="#1f2328" stroke-width="1.2")");
+    canvas_.text({top.x, y.at(one.p90_us) - 4}, bar_label(one.median_us),
+                 R"(class="small" text-anchor="middle")");
+    canvas_.close_group();
   }
 
   /// A table of geometric means, shaded by how far they are from 1.
   void draw_summary(const box& where) {
     draw_cell_title(where, "Geometric means of the ratio", std::nullopt);
-    const std::vector<collective> rows = collectives_in(all_);
-    const double row_height = std::min(40.0, 300.0 / static_cast<double>(rows.size() + 2));
-    const double column_width =
-        std::min(100.0, (where.width - axis_room - 158) / static_cast<double>(ranks_.size() + 1));
-    const double left = where.x + axis_room + 148;  // reduce_scatter_block
-    double y = where.y + title_room;
-    const auto line = [&](std::string_view name, std::optional<collective> what) {
-      canvas_.text({where.x + axis_room, y + row_height / 2 + 5}, name, R"(class="strong")");
-      for (std::size_t i = 0; i <= ranks_.size(); ++i) {
-        const auto count = i < ranks_.size() ? std::optional(ranks_[i]) : std::nullopt;
-        draw_mean(
-            {left + static_cast<double>(i) * column_width, y, column_width - 4, row_height - 4},
-            mean_ratio(all_, what, count));
-      }
-      y += row_height;
-    };
-    for (std::size_t i = 0; i <= ranks_.size(); ++i) {
-      canvas_.text(
-          {left + (static_cast<double>(i) + 0.5) * column_width - 2, y + row_height / 2 + 5},
-          i < ranks_.size() ? fmt::format("{} ranks", ranks_[i]) : std::string("all"),
-          R"(class="strong" text-anchor="middle")");
+    const std::vector<selection> lines = lines_of_means(all_);
+    const double row_height = std::min(40.0, 300.0 / static_cast<double>(lines.size() + 1));
+    const double names = width_of_titles(lines);
+    const double column_width = std::min(
+        100.0, (where.width - axis_room - names - 10) / static_cast<double>(ranks_.size() + 1));
+    box next{where.x + axis_room + names, where.y + title_room, column_width, row_height};
+    draw_mean_heads(next);
+    for (const selection& line : lines) {
+      next.y += row_height;
+      draw_mean_line(next, where.x + axis_room, line);
     }
-    y += row_height;
-    for (const collective what : rows) line(name(what), what);
-    line("all", std::nullopt);
   }
 
-  void draw_mean(const box& where, std::optional<double> mean) {
-    if (!mean) return;
+  static double width_of_titles(std::span<const selection> lines) {
+    constexpr double letter_width = 7.4;
+    double most = 148;  // reduce_scatter_block
+    for (const selection& line : lines) {
+      most = std::max(most, letter_width * static_cast<double>(title_of(line).size()));
+    }
+    return most;
+  }
+
+  void draw_mean_heads(box cell) {
+    for (std::size_t i = 0; i <= ranks_.size(); ++i) {
+      canvas_.text({cell.x + cell.width / 2 - 2, cell.y + cell.height / 2 + 5},
+                   i < ranks_.size() ? fmt::format("{} ranks", ranks_[i]) : std::string("all"),
+                   R"(class="strong" text-anchor="middle")");
+      cell.x += cell.width;
+    }
+  }
+
+  void draw_mean_line(box cell, double left, selection line) {
+    canvas_.text({left, cell.y + cell.height / 2 + 5}, title_of(line), R"(class="strong")");
+    for (std::size_t i = 0; i <= ranks_.size(); ++i) {
+      line.ranks = i < ranks_.size() ? std::optional(ranks_[i]) : std::nullopt;
+      draw_mean({cell.x, cell.y, cell.width - 4, cell.height - 4}, mean(line));
+      cell.x += cell.width;
+    }
+  }
+
+  void draw_mean(const box& where, std::optional<double> value) {
+    if (!value) return;
     constexpr double full_shade_factor = 4;
-    const double shade = std::min(1.0, std::abs(std::log(*mean)) / std::log(full_shade_factor));
+    const double shade = std::min(1.0, std::abs(std::log(*value)) / std::log(full_shade_factor));
     canvas_.rectangle(where, fmt::format(R"(fill="{}" fill-opacity="{:.2f}" rx="4")",
-                                         *mean >= 1 ? better : worse, 0.06 + 0.5 * shade));
+                                         *value >= 1 ? better : worse, 0.06 + 0.5 * shade));
     canvas_.text({where.x + where.width / 2, where.y + where.height / 2 + 5},
-                 fmt::format("{:.2f}", *mean), R"(class="strong" text-anchor="middle")");
+                 fmt::format("{:.2f}", *value), R"(class="strong" text-anchor="middle")");
   }
 
   std::vector<measurement> all_;
   const surroundings& about_;
-  std::vector<library> libraries_;
+  std::vector<contender> ours_;
+  std::vector<contender> contenders_;  ///< ours and the peers
+  std::optional<double> measurement::*
+      figure_{};    ///< the ratio that is drawn: to the peers, if any
+  double top_ = 0;  ///< where the panels begin
   std::vector<std::size_t> ranks_;
   std::vector<collective> sized_;
   bool with_barrier_ = false;

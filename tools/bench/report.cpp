@@ -20,10 +20,13 @@ std::string ratio_cell(std::optional<double> ratio, std::size_t width, const tab
   return colour + text + "\033[0m";
 }
 
-std::string heading(collective what, std::size_t ranks, const late_arrivals* late) {
+std::string heading(std::span<const measurement> all, collective what, std::size_t ranks,
+                    const late_arrivals* late) {
+  const std::string nodes =
+      nodes_in(all) > 1 ? fmt::format(", Muster's on {} nodes", nodes_in(all)) : "";
   const std::string_view meaning = counts_blocks(what) ? ", bytes a block" : "";
   const std::string arrivals = late != nullptr ? ", arrivals " + describe(*late) : "";
-  return fmt::format("{}, {} ranks{}{}", name(what), ranks, meaning, arrivals);
+  return fmt::format("{}, {} ranks{}{}{}", name(what), ranks, nodes, meaning, arrivals);
 }
 
 /// How ranks came late to what is in the table; the same for all of a run.
@@ -37,14 +40,140 @@ std::string remarks(std::span<const measurement* const> row) {
   const auto add = [&](const std::string& more) { text += (text.empty() ? "  " : ", ") + more; };
   for (const measurement* one : row) {
     if (one == nullptr) continue;
-    if (one->trips) add(fmt::format("{} {:.1f} trips", title_of(one->of), *one->trips));
-    if (one->has_figures() && !one->verified) add(fmt::format("{} WRONG", title_of(one->of)));
-    if (!one->failure.empty()) add(fmt::format("{} failed", title_of(one->of)));
+    const std::string title = title_of(one->who());
+    if (one->trips) add(fmt::format("{} {:.1f} trips", title, *one->trips));
+    if (one->has_figures() && !one->verified) add(fmt::format("{} WRONG", title));
+    if (!one->failure.empty()) add(fmt::format("{} failed", title));
+    if (!one->suits) add("does not suit");
   }
   const bool mixed = std::any_of(row.begin(), row.end(), [](const measurement* one) {
     return one != nullptr && one->has_figures() && !one->one_state;
   });
   if (mixed) add("the machine kept changing");
+  return text;
+}
+
+constexpr std::size_t narrow = 8;
+constexpr std::size_t wide = 11;
+
+/// Which columns a table has.
+struct columns {
+  explicit columns(std::span<const measurement> all)
+      : has_ours(!ours_in(all).empty()),
+        peers(peers_in(all)),
+        has_first(ours_in(all).size() > 1),
+        late(late_in(all) != nullptr) {
+    for (const measurement& one : all) label = std::max(label, label_of(one).size());
+    if (label > 0) label = std::max(label, heading.size());
+  }
+
+  static constexpr std::string_view heading = "algorithm";
+
+  bool has_ours;
+  std::vector<contender> peers;
+  std::size_t label = 0;  ///< letters of the longest algorithm's name; 0: nobody asked for one
+  bool has_first;         ///< whether there are several of ours
+  bool late;
+};
+
+std::string names_of(const columns& shown) {
+  std::string text = right("size", narrow);
+  if (shown.label > 0) text += fmt::format("  {:<{}}", columns::heading, shown.label);
+  if (shown.has_ours) text += right(title_of(library::muster), wide);
+  for (const contender& peer : shown.peers) text += right(title_of(peer), wide);
+  text += right("ratio", narrow);
+  if (shown.has_first) text += right("to first", narrow + 2);
+  return text + right("trip", narrow) + right(shown.late ? "message" : "limit", wide) + "\n";
+}
+
+/// One of ours, which may be null, beside the peers. What is of the whole point, not of an
+/// algorithm, is told in its first line only.
+struct table_line {
+  point at;
+  const measurement* ours;
+  std::vector<const measurement*> peers;
+  bool first = true;
+
+  std::vector<const measurement*> everybody() const {
+    std::vector<const measurement*> all{ours};
+    if (first) all.insert(all.end(), peers.begin(), peers.end());
+    return all;
+  }
+};
+
+std::string time_cell(const measurement* one) {
+  const bool shown = one != nullptr && one->has_figures();
+  return right(shown ? readable_time(one->median_us) : std::string(missing), wide);
+}
+
+/// The trip, and the limit or how long a message takes.
+std::string surroundings_of(const table_line& line) {
+  std::optional<double> trip_ns;
+  std::optional<double> last_us;
+  for (const measurement* one : line.everybody()) {
+    if (one == nullptr) continue;
+    if (one->trip_ns) trip_ns = one->trip_ns;
+    if (one->limit_us) last_us = one->limit_us;
+    if (one->late) last_us = one->late->message_time_ns / 1e3;
+  }
+  return right(trip_ns ? fmt::format("{:.0f} ns", *trip_ns) : std::string(missing), narrow) +
+         right(last_us ? readable_time(*last_us) : std::string(missing), wide);
+}
+
+std::string text_of(const table_line& line, const columns& shown, const table_style& style) {
+  const bool sized = line.first && has_sizes(line.at.what);
+  std::string text = right(sized ? readable_bytes(line.at.bytes) : "", narrow);
+  const std::string label = line.ours != nullptr ? label_of(*line.ours) : "";
+  if (shown.label > 0) text += fmt::format("  {:<{}}", label, shown.label);
+  if (shown.has_ours) text += time_cell(line.ours);
+  for (const measurement* peer : line.peers) text += line.first ? time_cell(peer) : right("", wide);
+  const auto ours = line.ours != nullptr ? *line.ours : measurement();
+  text += ratio_cell(ours.ratio, narrow, style);
+  if (shown.has_first) text += ratio_cell(ours.to_first, narrow + 2, style);
+  if (line.first) text += surroundings_of(line);
+  return text + remarks(line.everybody()) + "\n";
+}
+
+std::string text_of(std::span<const measurement> all, const point& at, const columns& shown,
+                    const table_style& style) {
+  table_line line{.at = at, .ours = nullptr, .peers = {}};
+  for (const contender& peer : shown.peers) line.peers.push_back(find(all, at, peer));
+  const auto ours = ours_at(all, at);
+  if (ours.empty()) return text_of(line, shown, style);
+  std::string text;
+  for (const measurement* one : ours) {
+    line.ours = one;
+    line.first = one == ours.front();
+    text += text_of(line, shown, style);
+  }
+  return text;
+}
+
+using mean_of = std::optional<double>(std::span<const measurement>, const selection&);
+
+std::string table_of_means(std::string_view title, std::span<const measurement> all, mean_of mean,
+                           const table_style& style) {
+  constexpr std::size_t column = 10;
+  if (!mean(all, {})) return "";
+  const auto lines = lines_of_means(all);
+  std::size_t first = 21;  // reduce_scatter_block
+  for (const selection& line : lines) first = std::max(first, title_of(line).size() + 1);
+  const std::vector<std::size_t> ranks = ranks_in(all);
+
+  std::string text = fmt::format("{}, geometric means\n{:{}}", title, "", first);
+  for (const std::size_t count : ranks) text += right(fmt::format("{} ranks", count), column);
+  if (ranks.size() > 1) text += right("all", column);
+  text += "\n";
+  for (selection line : lines) {
+    text += fmt::format("{:<{}}", title_of(line), first);
+    for (const std::size_t count : ranks) {
+      line.ranks = count;
+      text += ratio_cell(mean(all, line), column, style);
+    }
+    line.ranks.reset();
+    if (ranks.size() > 1) text += ratio_cell(mean(all, line), column, style);
+    text += "\n";
+  }
   return text;
 }
 
@@ -70,7 +199,12 @@ nlohmann::ordered_json to_json(const measurement& one) {
     object["seed"] = one.late->seed;
     object["message_time_ns"] = one.late->message_time_ns;
   }
+  if (!one.asked.empty()) {
+    object["asked"] = one.asked;
+    object["suits"] = one.suits;
+  }
   if (one.ratio) object["ratio"] = *one.ratio;
+  if (one.to_first) object["to_first"] = *one.to_first;
   if (one.limit_us) object["limit_us"] = *one.limit_us;
   if (one.trip_ns) object["trip_ns"] = *one.trip_ns;
   if (one.trips) object["trips"] = *one.trips;
@@ -89,60 +223,20 @@ nlohmann::ordered_json to_json(std::span<const measurement> all) {
 
 std::string point_table(std::span<const measurement> all, collective what, std::size_t ranks,
                         const table_style& style) {
-  constexpr std::size_t narrow = 8;
-  constexpr std::size_t wide = 11;
-  const std::vector<library> libraries = libraries_in(all);
-
-  const bool late = late_in(all) != nullptr;
-  std::string text = heading(what, ranks, late_in(all)) + "\n" + right("size", narrow);
-  for (const library which : libraries) text += right(title_of(which), wide);
-  text += right("ratio", narrow) + right("trip", narrow);
-  text += right(late ? "message" : "limit", wide) + "\n";
-
+  const columns shown(all);
+  std::string text = heading(all, what, ranks, late_in(all)) + "\n" + names_of(shown);
   for (const std::size_t bytes : bytes_in(all, what, ranks)) {
-    std::vector<const measurement*> row;
-    std::optional<double> ratio;
-    std::optional<double> trip_ns;
-    std::optional<double> last_us;  // the limit, or how long a message takes
-    text += right(has_sizes(what) ? readable_bytes(bytes) : "", narrow);
-    for (const library which : libraries) {
-      const measurement* const one = find(all, {what, ranks, bytes}, which);
-      row.push_back(one);
-      const bool shown = one != nullptr && one->has_figures();
-      text += right(shown ? readable_time(one->median_us) : std::string(missing), wide);
-      if (one != nullptr && one->ratio) ratio = one->ratio;
-      if (one != nullptr && one->trip_ns) trip_ns = one->trip_ns;
-      if (one != nullptr && one->limit_us) last_us = one->limit_us;
-      if (one != nullptr && one->late) last_us = one->late->message_time_ns / 1e3;
-    }
-    text += ratio_cell(ratio, narrow, style);
-    text += right(trip_ns ? fmt::format("{:.0f} ns", *trip_ns) : std::string(missing), narrow);
-    text += right(last_us ? readable_time(*last_us) : std::string(missing), wide);
-    text += remarks(row) + "\n";
+    text += text_of(all, {what, ranks, bytes}, shown, style);
   }
   return text;
 }
 
 std::string summary_table(std::span<const measurement> all, const table_style& style) {
-  constexpr std::size_t first = 21;  // reduce_scatter_block
-  constexpr std::size_t wide = 10;
-  const std::vector<std::size_t> ranks = ranks_in(all);
-  const auto row = [&](std::string_view name, std::optional<collective> what) {
-    std::string line = fmt::format("{:<{}}", name, first);
-    for (const std::size_t count : ranks) {
-      line += ratio_cell(mean_ratio(all, what, count), wide, style);
-    }
-    if (ranks.size() > 1) line += ratio_cell(mean_ratio(all, what, std::nullopt), wide, style);
-    return line + "\n";
-  };
-
-  std::string text = "the better peer's time over Muster's, geometric means\n";
-  text += std::string(first, ' ');
-  for (const std::size_t count : ranks) text += right(fmt::format("{} ranks", count), wide);
-  if (ranks.size() > 1) text += right("all", wide);
-  text += "\n";
-  for (const collective what : collectives_in(all)) text += row(name(what), what);
-  return text + row("all", std::nullopt);
+  const std::string peers =
+      table_of_means("the better peer's time over Muster's", all, mean_ratio, style);
+  const std::string first =
+      table_of_means("the first algorithm's time over the others'", all, mean_to_first, style);
+  return peers + (peers.empty() || first.empty() ? "" : "\n") + first;
 }
 
 }  // namespace muster::bench

@@ -11,10 +11,11 @@
 namespace muster::bench {
 
 /// One object: collective, algorithm, library, ranks, nodes, bytes, median_us, p10_us, p90_us,
-/// verified; `ratio` on ours where a peer was measured; limit_us, the least that the machine
-/// allows; and how it was measured: samples, discarded, one_state, trip_ns, trips; where ranks came
-/// late: arrivals, seed, message_time_ns. Without figures the times are null and `failure` says
-/// why.
+/// verified; `ratio` on ours where a peer was measured, `to_first` on all but the first of several
+/// of ours; `asked` and `suits` where an algorithm was asked for; limit_us, the least that the
+/// machine allows; and how it was measured: samples, discarded, one_state, trip_ns, trips; where
+/// ranks came late: arrivals, seed, message_time_ns. Without figures the times are null and
+/// `failure` says why.
 nlohmann::ordered_json to_json(const measurement& one);
 nlohmann::ordered_json to_json(std::span<const measurement> all);
 
@@ -23,11 +24,13 @@ struct table_style {
 };
 
 /// The rows of one collective at one rank count: each library's median, the ratio, and the least
-/// that the machine allows, or where ranks came late the message time.
+/// that the machine allows, or where ranks came late the message time. Where algorithms were asked
+/// for each has a row of its own.
 std::string point_table(std::span<const measurement> all, collective what, std::size_t ranks,
                         const table_style& style);
 
-/// Geometric means of the ratio: a row a collective, a column a rank count, and over all.
+/// Geometric means of the ratios: a row a collective and algorithm, a column a rank count, and over
+/// all. Empty without ratios.
 std::string summary_table(std::span<const measurement> all, const table_style& style);
 
 }  // namespace muster::bench

@@ -33,10 +33,9 @@ std::vector<std::vector<sample>> samples_of(std::span<const Entry> entries) {
 
 }  // namespace
 
-contest::contest(std::vector<library> libraries, std::size_t ranks, std::size_t cores,
-                 const program_places& places, const interrupt_watch& interrupts, notice tell)
-    : libraries_(std::move(libraries)),
-      ranks_(ranks),
+contest::contest(const extent& size, std::size_t cores, const program_places& places,
+                 const interrupt_watch& interrupts, notice tell)
+    : size_(size),
       cores_(cores),
       places_(places),
       interrupts_(interrupts),
@@ -50,7 +49,7 @@ job* contest::job_of(library which) {
   if (one.failures >= most_failures) return nullptr;
   try {
     one.running = std::make_unique<job>(std::string(name_of(which)),
-                                        launch_command(which, ranks_, cores_, places_), ranks_,
+                                        launch_command(which, size_, cores_, places_), size_.ranks,
                                         folder_.path(), interrupts_, patience);
     one.version = one.running->version();
     return one.running.get();
@@ -60,7 +59,7 @@ job* contest::job_of(library which) {
     // What does not even start will not start next time.
     one.failures = most_failures;
     one.failure =
-        fmt::format("{} did not start {} ranks: {}", name_of(which), ranks_, error.what());
+        fmt::format("{} did not start {} ranks: {}", name_of(which), size_.ranks, error.what());
     tell_(one.failure);
     return nullptr;
   }
@@ -87,23 +86,32 @@ std::vector<std::string> contest::versions() const {
   return all;
 }
 
-std::vector<measurement> sampler::measure(contest& jobs, const point& at, const lateness& late,
+sampler::entry sampler::enter(const contender& who, const extent& size, const point& at,
+                              const lateness& late) {
+  entry one;
+  one.timed.what = at.what;
+  one.timed.bytes = at.bytes;
+  one.timed.checks = checks_per_sample(at);
+  one.timed.asked = std::string_view(who.asked);
+  one.timed.late = late;
+  one.found.at = at;
+  one.found.of = who.of;
+  one.found.asked = who.asked;
+  if (who.of == library::muster) one.found.nodes = size.nodes;
+  if (late.wanted()) {
+    one.found.late = {std::string(late.pattern.view()), late.seed, late.message_time_ns};
+  }
+  one.found.verified = true;
+  return one;
+}
+
+std::vector<measurement> sampler::measure(contest& jobs, std::span<const contender> all,
+                                          const point& at, const lateness& late,
                                           const tick& ticked) {
   std::vector<entry> entries;
-  for (const library which : jobs.libraries()) {
-    entry one{which, {}, {}, {}};
-    one.timed.what = at.what;
-    one.timed.bytes = at.bytes;
-    one.timed.checks = checks_per_sample(at);
-    one.timed.late = late;
-    one.found.at = at;
-    one.found.of = which;
-    if (late.wanted()) {
-      one.found.late = {std::string(late.pattern.view()), late.seed, late.message_time_ns};
-    }
-    one.found.verified = true;
-    calibrate(jobs, one);
-    entries.push_back(std::move(one));
+  for (const contender& who : all) {
+    entries.push_back(enter(who, jobs.size(), at, late));
+    calibrate(jobs, entries.back());
   }
   if (late.wanted()) agree_on_calls(entries);
 
@@ -113,62 +121,70 @@ std::vector<measurement> sampler::measure(contest& jobs, const point& at, const 
       // Everybody goes first, second and last in turn: what runs before one may matter.
       entry& one = entries[(round + turn) % entries.size()];
       one.timed.late.first_call = round * (one.timed.warmups + one.timed.calls);
-      if (one.found.failure.empty()) take_sample(jobs, one);
+      if (one.takes_part()) take_sample(jobs, one);
       if (round < how_.rounds) {
-        ticked(fmt::format("{:<34} {:<8} {}", describe(at), title_of(one.of),
+        ticked(fmt::format("{:<34} {:<8} {}", describe(at), title_of(one.found.who()),
                            one.samples.empty() ? "" : readable_time(one.samples.back().us)));
       }
     }
   }
 
   const state_choice chosen = fullest_state(samples_of(std::span<const entry>(entries)));
-  std::vector<measurement> all;
+  std::vector<measurement> found;
   for (entry& one : entries) {
     const bool comparable = chosen.complete_sets > 0;
     summarize(one.found, comparable ? in_state(one.samples, chosen.state) : one.samples);
     one.found.one_state = comparable;
-    if (one.found.failure.empty() && one.samples.empty()) {
+    if (one.takes_part() && one.samples.empty()) {
       one.found.failure = "the machine changed during every sample";
     }
     one.found.verified = one.found.verified && one.found.has_figures();
-    all.push_back(std::move(one.found));
+    found.push_back(std::move(one.found));
   }
-  compare(all);
-  return all;
+  compare(found);
+  return found;
 }
 
 bool sampler::enough(std::span<const entry> entries) const {
   const bool anybody = std::any_of(entries.begin(), entries.end(),
-                                   [](const entry& one) { return one.found.failure.empty(); });
+                                   [](const entry& one) { return one.takes_part(); });
   if (!anybody) return true;
   for (const entry& one : entries) {
-    if (one.found.failure.empty() && one.samples.empty()) return false;
+    if (one.takes_part() && one.samples.empty()) return false;
   }
   return fullest_state(samples_of(entries)).complete_sets >= how_.rounds;
 }
 
 std::optional<job_answer> sampler::ask(contest& jobs, entry& one, const order& what) {
-  job* const running = jobs.job_of(one.of);
+  job* const running = jobs.job_of(one.found.of);
   if (running == nullptr) {
-    one.found.failure = jobs.failure_of(one.of);
+    one.found.failure = jobs.failure_of(one.found.of);
     return std::nullopt;
   }
   try {
     job_answer found = running->run(what, how_.patience);
     if (!found.refusal.empty()) {
-      one.found.failure = fmt::format("{}: {}", name_of(one.of), found.refusal);
-      jobs.note(one.found.failure);
+      note_refusal(jobs, one, found.refusal);
       return std::nullopt;
     }
     one.found.verified = one.found.verified && found.verified;
     one.found.algorithm = found.algorithm;
     return found;
   } catch (const job_failure& failure) {
-    one.found.failure =
-        fmt::format("{} failed in {}: {}", name_of(one.of), describe(one.found.at), failure.what());
-    jobs.drop(one.of, one.found.failure);
+    one.found.failure = fmt::format("{} failed in {}: {}", title_of(one.found.who()),
+                                    describe(one.found.at), failure.what());
+    jobs.drop(one.found.of, one.found.failure);
     return std::nullopt;
   }
+}
+
+/// An algorithm that was asked for need not suit every point.
+void sampler::note_refusal(contest& jobs, entry& one, const std::string& why) {
+  one.found.algorithm.clear();
+  one.found.suits = one.found.asked.empty() || one.found.asked == automatic;
+  if (!one.found.suits) return;
+  one.found.failure = fmt::format("{}: {}", name_of(one.found.of), why);
+  jobs.note(one.found.failure);
 }
 
 /// Connects the ranks, looks at their results, and finds out how many calls make a sample.
@@ -194,8 +210,8 @@ void sampler::calibrate(contest& jobs, entry& one) {
 void sampler::agree_on_calls(std::span<entry> entries) {
   const order* least = nullptr;
   for (const entry& one : entries) {
-    const bool alive = one.found.failure.empty();
-    if (alive && (least == nullptr || one.timed.calls < least->calls)) least = &one.timed;
+    if (one.takes_part() && (least == nullptr || one.timed.calls < least->calls))
+      least = &one.timed;
   }
   if (least == nullptr) return;
   const auto [calls, warmups] = std::pair(least->calls, least->warmups);

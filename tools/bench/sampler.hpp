@@ -32,8 +32,8 @@ public:
   using notice = std::function<void(const std::string&)>;
 
   /// `tell` is given what people should know: failures.
-  contest(std::vector<library> libraries, std::size_t ranks, std::size_t cores,
-          const program_places& places, const interrupt_watch& interrupts, notice tell);
+  contest(const extent& size, std::size_t cores, const program_places& places,
+          const interrupt_watch& interrupts, notice tell);
 
   /// The library's job, started if need be; nothing if it can't be had.
   job* job_of(library which);
@@ -43,7 +43,7 @@ public:
   /// Tells people once what is so at one point after the other.
   void note(const std::string& text);
 
-  const std::vector<library>& libraries() const { return libraries_; }
+  const extent& size() const { return size_; }
   const std::string& failure_of(library which) { return runners_[which].failure; }
   /// What the libraries that were ever up call themselves.
   std::vector<std::string> versions() const;
@@ -56,8 +56,7 @@ private:
     std::string version;
   };
 
-  std::vector<library> libraries_;
-  std::size_t ranks_;
+  extent size_;
   std::size_t cores_;
   const program_places& places_;
   const interrupt_watch& interrupts_;
@@ -74,21 +73,24 @@ public:
 
   sampler(const sampling& how, std::optional<shm::cpu_pair> cpus) : how_(how), probe_(cpus) {}
 
-  /// Measures all of the contest's libraries at one point; one measurement each, in their order.
-  /// Where ranks come late, a sample is the mean over the ranks, and the libraries have the same
-  /// delays in the same calls.
-  std::vector<measurement> measure(contest& jobs, const point& at, const lateness& late,
-                                   const tick& ticked);
+  /// Measures all contenders at one point; one measurement each, in their order. Where ranks come
+  /// late, a sample is the mean over the ranks, and all have the same delays in the same calls.
+  std::vector<measurement> measure(contest& jobs, std::span<const contender> all, const point& at,
+                                   const lateness& late, const tick& ticked);
 
 private:
-  /// One library at one point.
+  /// One contender at one point.
   struct entry {
-    library of;
     order timed;  ///< the order for one sample
     std::vector<sample> samples;
     measurement found;
+    bool takes_part() const { return found.failure.empty() && found.suits; }
   };
 
+  static entry enter(const contender& who, const extent& size, const point& at,
+                     const lateness& late);
+
+  static void note_refusal(contest& jobs, entry& one, const std::string& why);
   void calibrate(contest& jobs, entry& one);
   void take_sample(contest& jobs, entry& one);
   static void agree_on_calls(std::span<entry> entries);

@@ -30,7 +30,7 @@ template <measurable L>
 answer answer_to(const order& job, L& library, buffer_ring& ring) {
   answer result;
   try {
-    result.algorithm = std::string_view(library.algorithm(job.what, job.bytes));
+    result.algorithm = std::string_view(library.choose(job));
   } catch (const std::exception& error) {
     result.refused = true;
     result.error = std::string_view(error.what());

@@ -38,7 +38,7 @@ public:
     return "MPICH " MPICH_VERSION;
 #endif
   }
-  std::string algorithm(collective, std::size_t) const { return "default"; }
+  std::string choose(const order&) const { return "default"; }
 
   template <class T>
   T run(direct<T> loop) {

@@ -1,5 +1,6 @@
 // A rank of `muster bench` on Muster itself.
 #include <cstdio>
+#include <cstdlib>
 #include <muster/muster.hpp>
 #include <string>
 
@@ -17,8 +18,9 @@ public:
   std::size_t rank() const { return team_.rank(); }
   std::size_t size() const { return team_.size(); }
   std::string version() const { return "Muster"; }
-  std::string algorithm(collective what, std::size_t bytes) {
-    arguments call = call_of(what, bytes / word_bytes);
+  std::string choose(const order& job) {
+    team_.choose(job.what, wanted_by(job));
+    arguments call = call_of(job.what, job.bytes / word_bytes);
     const block_layout blocks = blocks_of(call.count);
     lay_out(call, rank(), blocks);
     return std::string(chosen_algorithm(team_, call));
@@ -82,6 +84,14 @@ public:
   }
 
 private:
+  /// Where the order leaves it to Muster, the environment may say.
+  static std::string wanted_by(const order& job) {
+    const std::string_view asked = job.asked.view();
+    if (!asked.empty() && asked != automatic) return std::string(asked);
+    const char* const id = std::getenv(environment_name(job.what).c_str());
+    return id == nullptr ? "" : id;
+  }
+
   static std::span<const double> sent(const slot& on) { return on.send; }
 
   block_layout blocks_of(std::size_t words) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/team/team.hpp"
+#include "tools/bench/algorithms.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/sizes.hpp"
 #include "tools/sim/models.hpp"
@@ -73,12 +74,8 @@ void add_subject(CLI::App& sim, const std::shared_ptr<options>& wanted) {
          "which to simulate: " + bench::collective_names() + " (default: all)")
       ->check(CLI::Validator(checked(bench::parse_collective), ""))
       ->type_name("");
-  sim.add_option(
-         "--algorithms", wanted->algorithms,
-         "ids of the catalog, see muster info; auto: as the catalog chooses (default: auto)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("ID,ID,...");
+  bench::add_algorithms_option(
+      sim, [wanted](std::vector<std::string> asked) { wanted->algorithms = std::move(asked); });
   sim.add_option_function<std::string>(
          "--sizes", [wanted](const std::string& text) { wanted->sizes = bench::parse_sizes(text); },
          "message sizes: a list 8,4K,1M or a range 8..1M in steps of ×8, 8..1Mx2 of ×2 "

@@ -15,8 +15,7 @@
 
 namespace muster::simulator {
 
-/// Leaves the choice of the algorithm to the catalog.
-inline constexpr std::string_view automatic = "auto";
+using bench::automatic;
 
 /// The ranks and how they are measured; the same at all points.
 struct job {

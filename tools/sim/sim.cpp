@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "algos/catalog.hpp"
 #include "engine/error.hpp"
 #include "engine/team/team.hpp"
+#include "tools/bench/algorithms.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sizes.hpp"
@@ -25,27 +25,14 @@ namespace {
 
 constexpr const char* command_name = "muster sim";
 
-void require_algorithm(const std::string& id, collective what) {
-  if (id == automatic) return;
-  std::string known;
-  for (const algorithm& row : algos::catalog()) {
-    if (row.what != what) continue;
-    if (row.id == id) return;
-    known += std::string(row.id) + ", ";
-  }
-  throw std::runtime_error(
-      fmt::format("--algorithms: '{}' is not an algorithm of {}; there are: "
-                  "{}and {}",
-                  id, name(what), known, automatic));
-}
-
 std::vector<point> points_of(const options& wanted) {
+  bench::require_algorithms(wanted.algorithms, wanted.collectives);
   std::vector<point> points;
   for (const collective what : wanted.collectives) {
-    for (const std::string& id : wanted.algorithms) require_algorithm(id, what);
+    const auto asked = bench::algorithms_of(what, wanted.algorithms);
     const auto sizes = bench::has_sizes(what) ? wanted.sizes : std::vector<std::size_t>{0};
     for (const std::size_t bytes : sizes) {
-      for (const std::string& id : wanted.algorithms) points.push_back({what, bytes, id});
+      for (const std::string& id : asked) points.push_back({what, bytes, id});
     }
   }
   return points;

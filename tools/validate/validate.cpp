@@ -57,7 +57,7 @@ public:
 
 private:
   void compare_ranks(std::size_t ranks) {
-    bench::contest jobs({bench::library::muster}, ranks, bench::usable_cpus(), places_, interrupts_,
+    bench::contest jobs({.ranks = ranks}, bench::usable_cpus(), places_, interrupts_,
                         [this](const std::string& text) { meter_.note(text); });
     meter_.begin(fmt::format("{} ranks", ranks));
     for (const bench::point& at : points_of(wanted_, ranks)) {
@@ -70,7 +70,9 @@ private:
 
   void compare_point(bench::contest& jobs, const bench::point& at) {
     const double preparing = preparing_ns(at);
-    const auto measured = sampler_.measure(jobs, at, {}, [](const std::string&) {}).front();
+    const bench::contender ours;
+    const auto measured =
+        sampler_.measure(jobs, {&ours, 1}, at, {}, [](const std::string&) {}).front();
     if (!measured.has_figures()) {
       whole_ = false;
       return;

@@ -1,28 +1,6 @@
 #!/usr/bin/env bash
 # `muster bench --arrivals` as its user sees it: tiny runs with every library.
-source tests/support/cases.sh
-muster=$1
-export MUSTER_BENCH_WORKERS=$PWD/tools/bench
-
-# bench STATUS ARGS…: runs `muster bench ARGS`; true if it exits with STATUS.
-bench() {
-  local wanted=$1
-  shift
-  rm -f "$folder"/bench.*
-  timeout 60 "$muster" bench --rounds 2 --sample-ms 2 --quiet --json "$folder/bench.json" \
-    --plot "$folder/bench.svg" "$@" >"$out" 2>&1
-  [ $? = "$wanted" ]
-}
-draws() { grep -qF -- "$1" "$folder/bench.svg"; }
-# holds CONDITION: true of each object `one` in the JSON.
-holds() {
-  python3 -c "
-import json, sys
-found = json.load(open(sys.argv[1]))
-sys.exit(0 if found and all($1 for one in found) else 1)" "$folder/bench.json"
-}
-# fills COUNT: so many objects in the JSON.
-fills() { python3 -c "import json, sys; sys.exit(len(json.load(open('$folder/bench.json'))) != $1)"; }
+source tests/tools/bench/bench_cases.sh
 
 run=(bcast alltoall -n 2,3 --sizes 8,4K --arrivals random:mif=8 --seed 9)
 check "random arrivals are measured" bench 0 "${run[@]}"

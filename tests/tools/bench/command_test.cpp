@@ -24,6 +24,9 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(says(complaint({"bench", "--sizes", "12"}), "--sizes: '12' is not a multiple of 8"));
   CHECK(says(complaint({"bench", "-n", "0"}), "--ranks: '0' is not a number of ranks"));
   CHECK(says(complaint({"bench", "--vs", "lam"}), "--vs: 'lam' is not a peer; expected openmpi"));
+  CHECK(says(complaint({"bench", "--nodes", "0"}), "--nodes"));
+  CHECK(says(complaint({"bench", "--algorithms", "a,,b"}),
+             "--algorithms: 'a,,b' is not a list of algorithms; expected ids with commas"));
   CHECK(says(complaint({"bench", "--rounds", "0"}), "--rounds"));
   CHECK(says(complaint({"bench", "--sample-ms", "x"}), "--sample-ms"));
   CHECK(says(complaint({"bench", "--probe-cpus", "1"}), "--probe-cpus"));
@@ -54,12 +57,26 @@ TEST_CASE("command: recorded arrivals of other ranks are found out before measur
   CHECK(run_bench(wanted) == 1);
 }
 
+TEST_CASE("command: more nodes than ranks, and unknown algorithms, are found out first") {
+  options wanted;
+  wanted.plot.clear();
+  wanted.ranks = {8, 2};
+  wanted.nodes = 3;
+  CHECK(run_bench(wanted) == 1);
+  wanted.nodes = 2;
+  wanted.algorithms = {"no such"};
+  CHECK(run_bench(wanted) == 1);
+  wanted.algorithms = {"auto:" + std::string(100, 'x')};
+  CHECK(run_bench(wanted) == 1);
+}
+
 TEST_CASE("command: the help tells how it is measured") {
   CLI::App command("muster");
   add_bench_command(command, [](int) {});
   const std::string help = command.get_subcommand("bench")->help();
-  for (const char* word : {"--sizes", "--vs", "--json", "--plot", "--table", "--arrivals",
-                           "Examples", "ratio", "limit", "reduce_scatter"}) {
+  for (const char* word :
+       {"--sizes", "--vs", "--json", "--plot", "--table", "--arrivals", "--nodes", "--algorithms",
+        "Examples", "ratio", "limit", "reduce_scatter"}) {
     CAPTURE(word);
     CHECK(says(help, word));
   }

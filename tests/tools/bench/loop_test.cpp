@@ -37,7 +37,7 @@ public:
   std::size_t rank() const { return rank_; }
   std::size_t size() const { return shared_.sent.size(); }
   std::string version() const { return "plain"; }
-  std::string algorithm(collective, std::size_t) const { return "plain"; }
+  std::string choose(const order&) const { return "plain"; }
   outcome run(direct<outcome> loop) { return std::move(loop).result(); }
 
   template <collective What>

@@ -74,16 +74,24 @@ bool has(const command& what, std::string_view word) {
 
 TEST_CASE("libraries: the MPIs give their core away where ranks outnumber the cores") {
   const program_places places{"/bin/muster", "/lib/bench"};
-  CHECK(has(launch_command(library::openmpi, 2, 2, places), "core"));
-  CHECK_FALSE(has(launch_command(library::openmpi, 2, 2, places), "mpi_yield_when_idle"));
-  CHECK(has(launch_command(library::openmpi, 4, 2, places), "mpi_yield_when_idle"));
-  CHECK(has(launch_command(library::openmpi, 4, 2, places), "core:overload-allowed"));
-  CHECK_FALSE(has(launch_command(library::mpich, 2, 2, places), "LD_PRELOAD"));
-  CHECK(has(launch_command(library::mpich, 4, 2, places), "/lib/bench/libmpich_yield.so"));
-  CHECK(has(launch_command(library::mpich, 4, 2, places), "-bind-to"));
-  const command ours = launch_command(library::muster, 4, 2, places);
+  CHECK(has(launch_command(library::openmpi, {2}, 2, places), "core"));
+  CHECK_FALSE(has(launch_command(library::openmpi, {2}, 2, places), "mpi_yield_when_idle"));
+  CHECK(has(launch_command(library::openmpi, {4}, 2, places), "mpi_yield_when_idle"));
+  CHECK(has(launch_command(library::openmpi, {4}, 2, places), "core:overload-allowed"));
+  CHECK_FALSE(has(launch_command(library::mpich, {2}, 2, places), "LD_PRELOAD"));
+  CHECK(has(launch_command(library::mpich, {4}, 2, places), "/lib/bench/libmpich_yield.so"));
+  CHECK(has(launch_command(library::mpich, {4}, 2, places), "-bind-to"));
+  const command ours = launch_command(library::muster, {4}, 2, places);
   CHECK(ours.arguments ==
         std::vector<std::string>{"/bin/muster", "run", "-n", "4", "/lib/bench/worker_muster"});
+}
+
+TEST_CASE("libraries: only Muster's ranks are spread over made-up nodes") {
+  const program_places places{"/bin/muster", "/lib/bench"};
+  CHECK(has(launch_command(library::muster, {4, 2}, 2, places), "--nodes"));
+  CHECK_FALSE(has(launch_command(library::muster, {4, 1}, 2, places), "--nodes"));
+  CHECK_FALSE(has(launch_command(library::openmpi, {4, 2}, 2, places), "--nodes"));
+  CHECK_FALSE(has(launch_command(library::mpich, {4, 2}, 2, places), "--nodes"));
 }
 
 TEST_CASE("libraries: names") {

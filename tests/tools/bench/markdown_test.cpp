@@ -76,6 +76,28 @@ TEST_CASE("markdown: means by collective and number of ranks") {
         "| bcast | 20.00 | 20.00 |\n| **all points** | 20.00 | 20.00 |\n");
 }
 
+TEST_CASE("markdown: a row an algorithm, and over how many nodes it ran") {
+  auto all = results({4});
+  std::erase_if(all, [](const measurement& one) { return one.at.what == collective::barrier; });
+  all.insert(all.begin() + 1, measured(library::muster, all[0].at, 4));
+  all[0].asked = "flat";
+  all[1].asked = "auto";
+  all[1].algorithm = "tree";
+  all[0].nodes = all[1].nodes = 2;
+  compare(all);
+  CHECK(markdown_table(all, 4) ==
+        "| | size | algorithm | Muster on 2 nodes | Open MPI | MPICH | ratio | to first | limit |\n"
+        "|---|---|---|---|---|---|---|---|---|\n"
+        "| bcast | 4 KiB | flat | 1.00 | 20.0 | 300 | 20.00 | – | 0.25 |\n"
+        "| bcast | 4 KiB | auto: tree | 4.00 | 20.0 | 300 | 5.00 | 0.25 | 0.25 |\n");
+  CHECK(markdown_means(all) ==
+        "| | 4 ranks |\n|---|---|\n| bcast flat | 20.00 |\n| bcast auto | 5.00 |\n"
+        "| **all points, flat** | 20.00 |\n| **all points, auto** | 5.00 |\n\n"
+        "The first algorithm's time over the others':\n\n"
+        "| | 4 ranks |\n|---|---|\n| bcast flat | – |\n| bcast auto | 0.25 |\n"
+        "| **all points, flat** | – |\n| **all points, auto** | 0.25 |\n");
+}
+
 TEST_CASE("markdown: tables go between their markers, again and again, and nothing else changes") {
   const std::string before = "Words.\n<!-- muster bench: 4 ranks -->\nold\n";
   const std::string after = "<!-- muster bench: end -->\nMore words.\n";

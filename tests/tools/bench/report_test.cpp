@@ -69,9 +69,63 @@ TEST_CASE("measurement: the ratio is the better peer's median over ours, and our
   CHECK(*all[0].ratio == doctest::Approx(2));
   CHECK_FALSE(all[1].ratio.has_value());
   CHECK_FALSE(all[2].ratio.has_value());
-  CHECK(*mean_ratio(all, std::nullopt, std::nullopt) == doctest::Approx(2));
-  CHECK(*mean_ratio(all, collective::bcast, 2) == doctest::Approx(2));
-  CHECK_FALSE(mean_ratio(all, collective::bcast, 3).has_value());
+  CHECK(*mean_ratio(all, {}) == doctest::Approx(2));
+  CHECK(*mean_ratio(all, {collective::bcast, 2}) == doctest::Approx(2));
+  CHECK_FALSE(mean_ratio(all, {collective::bcast, 3}).has_value());
+}
+
+measurement asked_for(const std::string& asked, const point& at, double us) {
+  measurement one = measured(library::muster, at, us);
+  one.asked = asked;
+  one.algorithm = asked == automatic ? "bruck" : asked;
+  one.nodes = 2;
+  return one;
+}
+
+measurement unsuitable(const std::string& asked, const point& at) {
+  measurement one;
+  one.at = at;
+  one.asked = asked;
+  one.suits = false;
+  return one;
+}
+
+/// Two algorithms and what Muster chooses beside a peer; `flat` suits only short messages.
+std::vector<measurement> results_of_algorithms() {
+  std::vector<measurement> all;
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}}) {
+    const point at{collective::alltoall, 4, bytes};
+    std::vector<measurement> here{asked_for("pairwise", at, 2), asked_for("flat", at, 4),
+                                  asked_for("auto", at, 1), measured(library::openmpi, at, 3)};
+    if (bytes > 8) {
+      here[1] = unsuitable("flat", at);
+    }
+    compare(here);
+    all.insert(all.end(), here.begin(), here.end());
+  }
+  return all;
+}
+
+TEST_CASE("measurement: several algorithms are compared with the peer and with the first") {
+  const auto all = results_of_algorithms();
+  CHECK(*all[0].ratio == doctest::Approx(1.5));
+  CHECK_FALSE(all[0].to_first.has_value());
+  CHECK(*all[1].ratio == doctest::Approx(0.75));
+  CHECK(*all[1].to_first == doctest::Approx(0.5));
+  CHECK(*all[2].to_first == doctest::Approx(2));
+  CHECK_FALSE(all[3].to_first.has_value());
+  CHECK_FALSE(all[5].to_first.has_value());
+  CHECK(*mean_ratio(all, {.asked = "pairwise"}) == doctest::Approx(1.5));
+  CHECK(*mean_to_first(all, {.asked = "flat"}) == doctest::Approx(0.5));
+}
+
+TEST_CASE("measurement: nothing is compared with a first algorithm that does not suit") {
+  const point at{collective::alltoall, 4, 8};
+  std::vector<measurement> here{unsuitable("flat", at), asked_for("pairwise", at, 1),
+                                asked_for("auto", at, 2)};
+  compare(here);
+  CHECK_FALSE(here[1].to_first.has_value());
+  CHECK_FALSE(here[2].to_first.has_value());
 }
 
 TEST_CASE("measurement: no peer, no ratio") {
@@ -108,6 +162,18 @@ TEST_CASE("json: an array of objects with the agreed fields") {
   }
 }
 
+TEST_CASE("json: what algorithm was asked for, and whether it suits") {
+  const auto all = results_of_algorithms();
+  CHECK(to_json(all[2]).at("asked") == "auto");
+  CHECK(to_json(all[2]).at("algorithm") == "bruck");
+  CHECK(to_json(all[2]).at("nodes") == 2);
+  CHECK(to_json(all[2]).at("to_first") == doctest::Approx(2));
+  CHECK_FALSE(to_json(all[3]).contains("asked"));
+  CHECK(to_json(all[5]).at("suits") == false);
+  CHECK(to_json(all[5]).at("median_us").is_null());
+  CHECK_FALSE(to_json(all[5]).contains("failure"));
+}
+
 TEST_CASE("json: how ranks came late") {
   measurement late = measured(library::muster, {collective::bcast, 4, 8}, 1);
   CHECK_FALSE(to_json(late).contains("arrivals"));
@@ -138,6 +204,39 @@ TEST_CASE("table: a row a size, the ratio at each") {
   CHECK(table.find('\033') == std::string::npos);
   CHECK(point_table(all, collective::alltoall, 2, {.colours = true}).find("\033[32m") !=
         std::string::npos);
+}
+
+TEST_CASE("table: a row an algorithm; what is of the point is told once") {
+  const std::string table = point_table(results_of_algorithms(), collective::alltoall, 4, {});
+  CHECK(table ==
+        "alltoall, 4 ranks, Muster's on 2 nodes, bytes a block\n"
+        "    size  algorithm       Muster   Open MPI   ratio  to first    trip      limit\n"
+        "     8 B  pairwise       2.00 µs    3.00 µs    1.50         –   50 ns          –\n"
+        "          flat           4.00 µs               0.75      0.50\n"
+        "          auto: bruck    1.00 µs               3.00      2.00\n"
+        "   4 KiB  pairwise       2.00 µs    3.00 µs    1.50         –   50 ns          –\n"
+        "          flat                 –                  –         –  does not suit\n"
+        "          auto: bruck    1.00 µs               3.00      2.00\n");
+}
+
+TEST_CASE("table: means of each algorithm, over the peers and over the first") {
+  CHECK(summary_table(results_of_algorithms(), {}) ==
+        "the better peer's time over Muster's, geometric means\n"
+        "                        4 ranks\n"
+        "alltoall pairwise          1.50\n"
+        "alltoall flat              0.75\n"
+        "alltoall auto              3.00\n"
+        "all pairwise               1.50\n"
+        "all flat                   0.75\n"
+        "all auto                   3.00\n\n"
+        "the first algorithm's time over the others', geometric means\n"
+        "                        4 ranks\n"
+        "alltoall pairwise             –\n"
+        "alltoall flat              0.50\n"
+        "alltoall auto              2.00\n"
+        "all pairwise                  –\n"
+        "all flat                   0.50\n"
+        "all auto                   2.00\n");
 }
 
 TEST_CASE("table: how ranks came late, and the message time of each row") {
@@ -199,6 +298,24 @@ TEST_CASE("plot: the limit is a dashed line in each panel, where it is known") {
   CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == panels + legend);
   for (measurement& one : all) one.limit_us.reset();
   CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == 0);
+}
+
+TEST_CASE("plot: each algorithm has a line in both panels, and its mean in the legend") {
+  auto all = results_of_algorithms();
+  const std::string beside = draw_plot("x.svg", all, {});
+  CHECK(beside.find("Muster on 2 nodes beside Open MPI</title>") != std::string::npos);
+  CHECK(beside.find(">Muster pairwise 1.50×</text>") != std::string::npos);
+  CHECK(beside.find(">Muster flat 0.75×</text>") != std::string::npos);
+  CHECK(beside.find("the better peer's median over the algorithm's") != std::string::npos);
+  constexpr std::size_t times = 4;
+  constexpr std::size_t ratios = 3;
+  CHECK(count_of("<polyline", beside) == times + ratios);
+  std::erase_if(all, [](const measurement& one) { return one.of != library::muster; });
+  for (measurement& one : all) one.ratio.reset();
+  const std::string alone = draw_plot("x.svg", all, {});
+  CHECK(alone.find(">Muster auto 2.00×</text>") != std::string::npos);
+  CHECK(alone.find("the first algorithm's median over the other's") != std::string::npos);
+  CHECK(alone.find("nan") == std::string::npos);
 }
 
 TEST_CASE("plot: how ranks came late is in the title") {

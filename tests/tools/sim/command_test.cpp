@@ -22,6 +22,7 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(says(complaint({"sim", "--machine", "x"}), "--machine: 'x' is not a machine; there are"));
   CHECK(says(complaint({"sim", "--machine", "/no.json"}), "--machine: "));
   CHECK(says(complaint({"sim", "--sizes", "12"}), "--sizes: '12' is not a multiple of 8"));
+  CHECK(says(complaint({"sim", "--algorithms", "ports=2"}), "'ports=2' is not a list of algo"));
   CHECK(says(complaint({"sim", "--nodes", "0"}), "--nodes"));
   CHECK(says(complaint({"sim", "--ppn", "x"}), "--ppn"));
   CHECK(says(complaint({"sim", "--ppn", "1025"}), "--ppn: Value 1025 not in range 1 to 1024"));

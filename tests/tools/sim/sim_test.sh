@@ -73,6 +73,11 @@ check "a machine must be given" sim 1 barrier
 check "which it says" says "--machine: expected one of colony, "
 check "an unknown algorithm" sim 1 alltoall --machine colony --algorithms srm
 check "is answered with those of the collective" says "'srm' is not an algorithm of alltoall; there are: flat, flat_long, pairwise"
+check "one of another collective" sim 0 barrier alltoall --machine colony --nodes 2 --ppn 2 --sizes 8 --algorithms pairwise
+check "is left out where there is none" eval '! says "barrier,"'
+check "and runs where there is" says "alltoall, colony"
+check "an unknown option" sim 1 alltoall --machine colony --algorithms pairwise:colour=2,shade=3,auto
+check "is named with the algorithm" says "'pairwise' for alltoall has no option 'colour=2,shade=3'"
 check "too many ranks" sim 1 --machine hdr100 --nodes 60000
 check "are refused" says "expected at most 65536 in all"
 check "a file that can't be written" sim 1 --machine colony --json /no/such/folder/x.json
