@@ -26,7 +26,7 @@ task<> scatter_slices(context& me, const binomial_tree& tree, std::span<std::byt
        distance = tree.next_distance(distance)) {
     std::vector<task<>> level;
     for (const auto& [child, below] : tree.children(distance)) {
-      level.push_back(me.deliver(tree.rank_of(child), slices_from(me, message, child, below)));
+      level.push_back(me.deliver(tree.number_of(child), slices_from(me, message, child, below)));
     }
     co_await when_all(std::move(level));
   }

@@ -28,7 +28,7 @@ struct gathering {
 
 task<> receive_from(gathering& of, binomial_tree::branch child) {
   const std::size_t bytes = of.call.bytes();
-  const std::size_t from = of.tree.rank_of(child.member);
+  const std::size_t from = of.tree.number_of(child.member);
   if (!of.tree.is_root()) {
     const std::size_t offset = (child.member - of.tree.mine()) * bytes;
     co_await of.me.expect(from, of.blocks.subspan(offset, child.below * bytes));

@@ -29,7 +29,7 @@ struct scattering {
 
 task<> send_down(scattering& of, binomial_tree::branch child) {
   const std::size_t bytes = of.call.bytes();
-  const std::size_t to = of.tree.rank_of(child.member);
+  const std::size_t to = of.tree.number_of(child.member);
   if (!of.tree.is_root()) {
     const std::size_t offset = (child.member - of.tree.mine()) * bytes;
     co_await of.me.deliver(to, of.blocks.subspan(offset, child.below * bytes));
