@@ -30,6 +30,7 @@ extern const algorithm allreduce_srm;
 extern const algorithm allreduce_recursive_doubling;
 extern const algorithm allreduce_ring;
 extern const algorithm allreduce_rabenseifner;
+extern const algorithm allreduce_srm_pipeline;
 extern const algorithm allgather_grouped;
 extern const algorithm allgather_flat;
 extern const algorithm allgather_flat_long;

@@ -33,6 +33,7 @@ muster::catalog catalog() noexcept {
       allreduce_recursive_doubling,
       allreduce_ring,
       allreduce_rabenseifner,
+      allreduce_srm_pipeline,
       allgather_grouped,
       allgather_flat,
       allgather_flat_long,
