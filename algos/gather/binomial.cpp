@@ -1,64 +1,80 @@
-// Gather over a binomial tree of all ranks.
+// Gather over a binomial tree of all ranks, with any number of ports.
 //
-//  1  every rank receives from each child, the one with fewest below it first, the blocks of all
-//     ranks below that child; the root receives them where they belong
+//  1  every rank receives from its children, whoever comes first, the blocks of all ranks below
+//     each; the root receives them where they belong
 //  2  it sends what it holds, its own block first, to its parent
 //
-// ⌈log2 N⌉ steps; the root receives every block but its own once. Where ranks go round from N-1 to
-// 0 a message to the root is two, so that each lies in one place there.
+// ⌈log_{k+1} N⌉ steps, in each of which a rank receives from up to k; the root receives every block
+// but its own once. Where ranks go round from N-1 to 0 a message to the root is two, so that each
+// lies in one place there.
 //
-// Source: the binomial tree of Tipparaju, Nieplocha, Panda 2003 (2.1), with more to carry at each
-// level.
+// Source: Qian 2010 (3.4.2), the spanning binomial tree of k ports.
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/binomial_blocks.hpp"
+#include "algos/patterns/ports.hpp"
 #include "algos/patterns/suitability.hpp"
+#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
-/// Blocks of members from `member` on, at the root where they belong.
-task<> receive_at_root(context& me, const arguments& call, const binomial_tree& tree,
-                       std::size_t member, std::size_t count) {
-  const std::size_t from = tree.rank_of(member);
-  const std::size_t first = tree.before_wrap(member, count);
-  co_await me.expect(from, {call.received_from(from).data(), first * call.bytes()});
-  if (first == count) co_return;
-  co_await me.expect(from, {call.received_from(0).data(), (count - first) * call.bytes()});
+struct gathering {
+  context& me;
+  const arguments& call;
+  binomial_tree tree;
+  std::span<std::byte> blocks;  // of the members below this one; of the root and of leaves, none
+};
+
+task<> receive_from(gathering& of, binomial_tree::branch child) {
+  const std::size_t bytes = of.call.bytes();
+  const std::size_t from = of.tree.number_of(child.member);
+  if (!of.tree.is_root()) {
+    const std::size_t offset = (child.member - of.tree.mine()) * bytes;
+    co_await of.me.expect(from, of.blocks.subspan(offset, child.below * bytes));
+    co_return;
+  }
+  const std::size_t first = of.tree.before_wrap(child.member, child.below);
+  co_await of.me.expect(from, {of.call.received_from(from).data(), first * bytes});
+  if (first == child.below) co_return;
+  co_await of.me.expect(from, {of.call.received_from(0).data(), (child.below - first) * bytes});
 }
 
-task<> send_to_parent(context& me, const arguments& call, const binomial_tree& tree,
-                      std::span<const std::byte> blocks) {
-  const std::size_t count = tree.below(tree.mine(), tree.step_up());
+task<> receive_from_children(gathering& of) {
+  std::vector<task<>> all;
+  for (std::size_t distance = of.tree.first_distance(); distance != 0;
+       distance = of.tree.next_distance(distance)) {
+    for (const auto& child : of.tree.children(distance)) all.push_back(receive_from(of, child));
+  }
+  co_await when_all(std::move(all));
+}
+
+task<> send_to_parent(gathering& of, std::span<const std::byte> blocks) {
+  const binomial_tree& tree = of.tree;
+  const std::size_t count = tree.below();
   // Only the root receives into a buffer in which ranks go round.
-  const bool to_root = tree.mine() == tree.step_up();
+  const bool to_root = tree.parent_member() == 0;
   const std::size_t first = to_root ? tree.before_wrap(tree.mine(), count) : count;
-  co_await me.deliver(tree.parent(), blocks.first(first * call.bytes()));
+  co_await of.me.deliver(tree.parent(), blocks.first(first * of.call.bytes()));
   if (first == count) co_return;
-  co_await me.deliver(tree.parent(), blocks.subspan(first * call.bytes()));
+  co_await of.me.deliver(tree.parent(), blocks.subspan(first * of.call.bytes()));
 }
 
 task<> run(context& me, const arguments& call) {
-  const binomial_tree tree(me, call.root);
-  const bool is_root = me.rank() == call.root;
-  const std::size_t mine = tree.mine();
-  const std::size_t count = tree.below(mine, tree.step_up());
-  me.arrive();
+  gathering of{me, call, binomial_tree(me, call.root, ports_of(me)), {}};
   const auto own = call.own_block(me.rank());
-  if (is_root) co_await me.copy(call.received_from(me.rank()), own);
-  const std::span<std::byte> blocks = me.scratch(is_root || count == 1 ? 0 : count * call.bytes());
-  if (!blocks.empty()) co_await me.copy(blocks.first(own.size()), own);
-  for (std::size_t bit = 1; bit < tree.step_up(); bit *= 2) {
-    if (!tree.has_child(bit)) continue;
-    const std::size_t below = tree.below(mine + bit, bit);
-    if (is_root) {
-      co_await receive_at_root(me, call, tree, bit, below);
-    } else {
-      co_await me.expect(tree.rank_of(mine + bit),
-                         blocks.subspan(bit * call.bytes(), below * call.bytes()));
-    }
+  me.arrive();
+  if (of.tree.is_root()) {
+    co_await me.copy(call.received_from(me.rank()), own);
+    co_await receive_from_children(of);
+  } else if (of.tree.below() == 1) {
+    co_await send_to_parent(of, own);
+  } else {
+    of.blocks = me.scratch(of.tree.below() * call.bytes());
+    co_await me.copy(of.blocks.first(own.size()), own);
+    co_await receive_from_children(of);
+    co_await send_to_parent(of, of.blocks);
   }
-  if (!is_root) co_await send_to_parent(me, call, tree, count == 1 ? own : blocks);
 }
 
 }  // namespace
@@ -66,8 +82,9 @@ task<> run(context& me, const arguments& call) {
 const algorithm gather_binomial = {
     .id = "binomial",
     .what = collective::gather,
-    .summary = "growing stretches of blocks up a binomial tree",
-    .source = "SRM 2.1",
+    .summary = "growing stretches of blocks up a tree of k+1 parts a level",
+    .source = "Qian 3.4.2",
+    .has_ports = true,
     .suits = any_team,
     .stages = no_stages,
     .run = run,

@@ -1,28 +1,26 @@
 // Gather of blocks of any lengths between any ranks.
 //
-//  the root receives each rank's block, four at a time, so that one that is late does not hold up
-//  all
+//  1  the root invites all others whose blocks are long enough to go in place
+//  2  every other rank sends its block to the root, which takes whichever comes first
 //
 // N-1 messages, none passed on: only the root and each sender know how long a block is.
 //
-// Source: the direct algorithm of Qian 2010 (3.4.4) with one receiver.
+// Source: Qian 2010 (3.4.2), the direct algorithm, served in the order of arrival as in 6.4.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/some_at_a_time.hpp"
 #include "algos/patterns/suitability.hpp"
+#include "algos/patterns/take_as_they_come.hpp"
 
 namespace muster::algos {
 namespace {
 
 task<> run(context& me, const arguments& call) {
   me.arrive();
-  if (me.rank() != call.root) {
+  if (me.rank() == call.root) {
+    co_await take_as_they_come(me, call);
+  } else {
     co_await me.deliver(call.root, call.own_block(me.rank()));
-    co_return;
   }
-  co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
-  const auto transfer = [&](std::size_t from) { return me.expect(from, call.received_from(from)); };
-  co_await transfer_with_all(me, transfer);
 }
 
 }  // namespace
@@ -30,8 +28,8 @@ task<> run(context& me, const arguments& call) {
 const algorithm gatherv_linear = {
     .id = "linear",
     .what = collective::gatherv,
-    .summary = "the root receives each rank's block",
-    .source = "Qian 3.4.4",
+    .summary = "every rank sends its block to the root, which takes them as they come",
+    .source = "Qian 3.4.2",
     .suits = any_team,
     .stages = no_stages,
     .run = run,

@@ -1,8 +1,8 @@
 #include "algos/patterns/members.hpp"
 
 #include <array>
-#include <bit>
 
+#include "algos/patterns/folding.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
@@ -32,36 +32,32 @@ task<> reduce_members(context& me, members who, std::span<std::byte> bytes) {
 }
 
 task<> allreduce_members(context& me, members who, std::span<std::byte> bytes) {
-  const std::size_t power = std::bit_floor(who.count);
-  const std::size_t extra = who.count - power;  // the first 2 * extra members act as pairs
+  const folding fold(who.count, who.mine);
   const auto rank_of = [&](std::size_t number) { return who.number_to_rank(me, number); };
   pooled<std::byte> theirs(bytes.size());
 
-  const bool paired = who.mine < 2 * extra;
-  if (paired && who.mine % 2 == 1) {
-    co_await me.deliver(rank_of(who.mine - 1), bytes);
-    co_await me.expect(rank_of(who.mine - 1), bytes);
+  if (!fold.speaks()) {
+    co_await me.deliver(rank_of(fold.partner()), bytes);
+    co_await me.expect(rank_of(fold.partner()), bytes);
     co_return;
   }
-  if (paired) {
-    co_await me.expect(rank_of(who.mine + 1), theirs);
+  if (fold.is_paired()) {
+    co_await me.expect(rank_of(fold.partner()), theirs);
     co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
   }
-  const std::size_t speaker = paired ? who.mine / 2 : who.mine - extra;
-  const auto number_of = [&](std::size_t s) { return s < extra ? 2 * s : s + extra; };
-  for (std::size_t distance = 1; distance < power; distance *= 2) {
-    const std::size_t partner = speaker ^ distance;
-    const std::size_t rank = rank_of(number_of(partner));
+  for (std::size_t distance = 1; distance < fold.speakers(); distance *= 2) {
+    const std::size_t other = fold.speaker() ^ distance;
+    const std::size_t rank = rank_of(fold.member_of(other));
     auto outgoing = me.deliver(rank, bytes);
     auto incoming = me.expect(rank, theirs);
     co_await when_all(std::move(outgoing), std::move(incoming));
-    if (partner < speaker) {
+    if (other < fold.speaker()) {
       co_await combine_ordered(me, bytes, theirs.data(), bytes.data());
     } else {
       co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
     }
   }
-  if (paired) co_await me.deliver(rank_of(who.mine + 1), bytes);
+  if (fold.is_paired()) co_await me.deliver(rank_of(fold.partner()), bytes);
 }
 
 }  // namespace muster::algos

@@ -39,6 +39,11 @@ inline bool combines_by_node(const shape& ranks, const machine&, const arguments
   return elements_fit(call) && (call.commutes() || ranks.nodes_are_contiguous());
 }
 
+/// For reductions that combine in another order than that of the ranks, but always the same.
+inline bool any_team_commuting(const shape&, const machine&, const arguments& call) {
+  return call.commutes();
+}
+
 /// For algorithms that only use channels.
 inline stage_kind no_stages(const shape&, const machine&, const arguments&) {
   return stage_kind::none;

@@ -1,49 +1,83 @@
 // Reduce over nodes, item by item.
 //
-//  1  the ranks of a node stage their contributions; the leader combines them with its own
-//  2  the leaders combine their nodes' results over a binomial tree towards the first node
+//  1  the ranks of a node lend or stage their contributions; the leader combines them with its own
+//  2  the leaders combine their nodes' results over a binomial tree towards the first node, while
+//     they combine the next item of their nodes
 //  3  the first leader hands the result to the root, if that is another rank
 //
-// ⌈log2 n⌉ steps between nodes. Everything is combined in node order, and in rank order inside a
-// node, whatever the root: the bits of the result do not depend on it.
+// ⌈log2 n⌉ steps between nodes. Inside a node whatever can be read where it is is not copied, and
+// one pass over all inputs takes the place of the paper's tree: no step but this one writes.
+// Everything is combined in node order, and in rank order inside a node, whatever the root: the
+// bits of the result do not depend on it.
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4).
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/leaders.hpp"
 #include "algos/patterns/node_reduce.hpp"
-#include "algos/patterns/reduce_slices.hpp"
 #include "algos/patterns/suitability.hpp"
+#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
-task<> run(context& me, const arguments& call) {
-  const std::size_t first = leader_of(me.shape(), 0);
-  const items cut(call.bytes(), 1, items::in_step, call.grain());
-  track in(me, 0, cut);
-  me.arrive();
-  if (!is_leader(me)) in.lend(call.contribution(), track::lending::for_loads);
-  const std::span<std::byte> partial =
-      me.scratch(is_leader(me) ? std::min(cut.piece, call.bytes()) : 0);
-  for (std::size_t k = 0; k < cut.count(); ++k) {
-    const std::span<std::byte> sum = {partial.data(), is_leader(me) ? cut.length(k) : 0};
-    if (is_leader(me)) {
-      co_await combine_node(me, in, call.contribution(), k, sum);
-      co_await leaders_reduce(me, sum);
-    } else {
-      co_await contribute(me, in, call.contribution(), k, 0);
-    }
-    if (me.rank() == first && me.rank() != call.root) co_await me.deliver(call.root, sum);
-    if (me.rank() != call.root) continue;
-    const auto place = call.result().subspan(cut.offset(k), cut.length(k));
-    if (me.rank() == first) {
-      co_await me.copy(place, sum);
-    } else {
-      co_await me.expect(first, place);
-    }
+struct reducing {
+  context& me;
+  const arguments& call;
+  track in;
+  std::span<std::byte> partials;  // a leader's: for two items
+
+  reducing(context& me, const arguments& call)
+      : me(me), call(call), in(me, 0, items(call.bytes(), 1, items::in_step, call.grain())) {
+    if (is_leader(me)) partials = me.scratch(2 * std::min(in.cut().piece, call.bytes()));
   }
-  co_await in.returned(0);
+
+  std::size_t count() const { return in.cut().count(); }
+  std::size_t first() const { return leader_of(me.shape(), 0); }
+  std::span<std::byte> partial(std::size_t k) const {
+    return partials.subspan(k % 2 * (partials.size() / 2), in.cut().length(k));
+  }
+  std::span<std::byte> place(std::size_t k) const {
+    return call.result().subspan(in.cut().offset(k), in.cut().length(k));
+  }
+};
+
+task<> combine_own_node(reducing& of, std::size_t k) {
+  if (k < of.count()) {
+    co_await combine_node(of.me, of.in, of.call.contribution(), k, of.partial(k));
+  }
+}
+
+task<> combine_nodes(reducing& of, std::size_t k) {
+  co_await leaders_reduce(of.me, of.partial(k));
+  if (of.me.rank() != of.first()) co_return;
+  if (of.me.rank() == of.call.root) {
+    co_await of.me.copy(of.place(k), of.partial(k));
+  } else {
+    co_await of.me.deliver(of.call.root, of.partial(k));
+  }
+}
+
+task<> lead(reducing& of) {
+  co_await combine_own_node(of, 0);
+  for (std::size_t k = 0; k < of.count(); ++k) {
+    auto between_nodes = combine_nodes(of, k);
+    auto inside = combine_own_node(of, k + 1);
+    co_await when_all(std::move(between_nodes), std::move(inside));
+  }
+}
+
+task<> receive_result(reducing& of) {
+  if (of.me.rank() != of.call.root || of.me.rank() == of.first()) co_return;
+  for (std::size_t k = 0; k < of.count(); ++k) co_await of.me.expect(of.first(), of.place(k));
+}
+
+task<> run(context& me, const arguments& call) {
+  reducing of(me, call);
+  me.arrive();
+  auto given = is_leader(me) ? lead(of) : contribute_to_leader(me, call, of.in);
+  auto received = receive_result(of);
+  co_await when_all(std::move(given), std::move(received));
 }
 
 }  // namespace

@@ -1,67 +1,75 @@
-// Scatter over a binomial tree of all ranks.
+// Scatter over a binomial tree of all ranks, with any number of ports.
 //
 //  1  every rank but the root receives the blocks of all ranks below it from its parent
-//  2  it passes on to each child, the one with most below it first, those below that child
+//  2  level by level, those with most below them first, it passes on to its k children of the level
+//     at once the blocks of all ranks below each
 //  3  it keeps its own
 //
-// ⌈log2 N⌉ steps; the root sends every block but its own once, others travel further in halves.
-// Where ranks go round from N-1 to 0 a message is two, so that the root sends from where blocks
-// lie.
+// ⌈log_{k+1} N⌉ steps; the root sends every block but its own once, others travel further in parts
+// of one (k+1)-th. Where ranks go round from N-1 to 0 a message is two, so that the root sends from
+// where blocks lie.
 //
-// Source: the binomial tree of Tipparaju, Nieplocha, Panda 2003 (2.1), with less to carry at each
-// level.
+// Source: Qian 2010 (3.4.1), the spanning binomial tree of k ports.
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/binomial_blocks.hpp"
+#include "algos/patterns/ports.hpp"
 #include "algos/patterns/suitability.hpp"
+#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
-/// Blocks of members from `member` on, at the root where they lie.
-task<> send_from_root(context& me, const arguments& call, const binomial_tree& tree,
-                      std::size_t member, std::size_t count) {
-  const std::size_t to = tree.rank_of(member);
-  const std::size_t first = tree.before_wrap(member, count);
-  co_await me.deliver(to, {call.sent_to(to).data(), first * call.bytes()});
-  if (first == count) co_return;
-  co_await me.deliver(to, {call.sent_to(0).data(), (count - first) * call.bytes()});
+struct scattering {
+  context& me;
+  const arguments& call;
+  binomial_tree tree;
+  std::span<std::byte> blocks;  // of the members below this one; of the root, none
+};
+
+task<> send_down(scattering& of, binomial_tree::branch child) {
+  const std::size_t bytes = of.call.bytes();
+  const std::size_t to = of.tree.number_of(child.member);
+  if (!of.tree.is_root()) {
+    const std::size_t offset = (child.member - of.tree.mine()) * bytes;
+    co_await of.me.deliver(to, of.blocks.subspan(offset, child.below * bytes));
+    co_return;
+  }
+  const std::size_t first = of.tree.before_wrap(child.member, child.below);
+  co_await of.me.deliver(to, {of.call.sent_to(to).data(), first * bytes});
+  if (first == child.below) co_return;
+  co_await of.me.deliver(to, {of.call.sent_to(0).data(), (child.below - first) * bytes});
 }
 
-task<> receive_from_parent(context& me, const arguments& call, const binomial_tree& tree,
-                           std::span<std::byte> blocks) {
-  const std::size_t count = tree.below(tree.mine(), tree.step_up());
+task<> receive_from_parent(scattering& of) {
+  const binomial_tree& tree = of.tree;
+  const std::size_t count = tree.below();
   // Only the root sends from a buffer in which ranks go round.
-  const bool from_root = tree.mine() == tree.step_up();
+  const bool from_root = tree.parent_member() == 0;
   const std::size_t first = from_root ? tree.before_wrap(tree.mine(), count) : count;
-  co_await me.expect(tree.parent(), blocks.first(first * call.bytes()));
+  co_await of.me.expect(tree.parent(), of.blocks.first(first * of.call.bytes()));
   if (first == count) co_return;
-  co_await me.expect(tree.parent(), blocks.subspan(first * call.bytes()));
+  co_await of.me.expect(tree.parent(), of.blocks.subspan(first * of.call.bytes()));
 }
 
 task<> run(context& me, const arguments& call) {
-  const binomial_tree tree(me, call.root);
-  const bool is_root = me.rank() == call.root;
-  const std::size_t mine = tree.mine();
-  const std::size_t count = tree.below(mine, tree.step_up());
+  scattering of{me, call, binomial_tree(me, call.root, ports_of(me)), {}};
   me.arrive();
-  const std::size_t held = is_root || count == 1 ? 0 : count * call.bytes();
-  const std::span<std::byte> blocks = count == 1 && !is_root ? call.result() : me.scratch(held);
-  if (!is_root) co_await receive_from_parent(me, call, tree, blocks);
-  for (std::size_t bit = tree.step_up() / 2; bit != 0; bit /= 2) {
-    if (!tree.has_child(bit)) continue;
-    const std::size_t below = tree.below(mine + bit, bit);
-    if (is_root) {
-      co_await send_from_root(me, call, tree, bit, below);
-    } else {
-      co_await me.deliver(tree.rank_of(mine + bit),
-                          blocks.subspan(bit * call.bytes(), below * call.bytes()));
-    }
+  if (!of.tree.is_root()) {
+    const std::size_t count = of.tree.below();
+    of.blocks = count == 1 ? call.result() : me.scratch(count * call.bytes());
+    co_await receive_from_parent(of);
   }
-  if (is_root) {
-    if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
-  } else {
-    co_await me.copy(call.result(), blocks.first(call.bytes()));
+  for (std::size_t distance = of.tree.first_distance(); distance != 0;
+       distance = of.tree.next_distance(distance)) {
+    std::vector<task<>> level;
+    for (const auto& child : of.tree.children(distance)) level.push_back(send_down(of, child));
+    co_await when_all(std::move(level));
+  }
+  if (!of.tree.is_root()) {
+    co_await me.copy(call.result(), of.blocks.first(call.bytes()));
+  } else if (!call.in_place()) {
+    co_await me.copy(call.result(), call.sent_to(me.rank()));
   }
 }
 
@@ -70,8 +78,9 @@ task<> run(context& me, const arguments& call) {
 const algorithm scatter_binomial = {
     .id = "binomial",
     .what = collective::scatter,
-    .summary = "halves of the blocks down a binomial tree",
-    .source = "SRM 2.1",
+    .summary = "parts of the blocks down a tree of k+1 parts a level",
+    .source = "Qian 3.4.1",
+    .has_ports = true,
     .suits = any_team,
     .stages = no_stages,
     .run = run,
