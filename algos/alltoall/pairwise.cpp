@@ -8,26 +8,15 @@
 // that N need not be a power of two.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/pairwise_exchange.hpp"
+#include "algos/patterns/costs.hpp"
+#include "algos/patterns/pairwise_alltoall.hpp"
 #include "algos/patterns/suitability.hpp"
 
 namespace muster::algos {
 namespace {
 
-task<> run(context& me, const arguments& call) {
-  std::span<const std::byte> all(call.sent_to(0).data(), call.bytes() * me.size());
-  // In place, blocks must leave before others come: they are moved aside first.
-  if (call.in_place()) all = me.set_aside(all);
-  const auto block = [&](std::size_t rank) {
-    return all.subspan(rank * call.bytes(), call.bytes());
-  };
-  me.arrive();
-  co_await exchange_pairwise(me, call, block);
-}
-
 node_cost costs(const even_nodes& of, const arguments& call) {
-  const std::size_t messages = (of.nodes - 1) * of.ranks_a_node * of.ranks_a_node;
-  return {.messages = messages, .bytes = messages * call.bytes(), .connections = messages};
+  return cost_of_direct(of, call.bytes());
 }
 
 }  // namespace
@@ -41,7 +30,7 @@ const algorithm alltoall_pairwise = {
     .costs = costs,
     .suits = any_team,
     .stages = no_stages,
-    .run = run,
+    .run = pairwise_alltoall,
 };
 
 }  // namespace muster::algos

@@ -7,9 +7,9 @@
 //     numbers differ in that digit only exchange what has a way to go there, k at once
 //  3  where N is no power, speakers give the others of their groups what came for them
 //
-// log N rounds, to base k+1, where N is a power, of k messages of N/(k+1) blocks a rank; otherwise
-// ⌊log N⌋ of them, of messages up to (k+1)^2 times as long, and two steps in which a rank that does
-// not speak sends, and receives, one message of N blocks. Blocks need no shift.
+// log N rounds, to base k+1, where N is a power, of k messages of N/(k+1) blocks a rank. Otherwise
+// ⌊log N⌋, of messages N/M times as long, M the power, and two steps in which a rank that does not
+// speak sends, and receives, one message of N blocks. Blocks need no shift.
 //
 // Source: Qian 2010 (3.4.4); its correction steps are those of Thakur, Rabenseifner, Gropp 2005 for
 // recursive doubling.

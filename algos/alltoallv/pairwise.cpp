@@ -8,25 +8,10 @@
 // that N need not be a power of two.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/pairwise_exchange.hpp"
+#include "algos/patterns/pairwise_alltoall.hpp"
 #include "algos/patterns/suitability.hpp"
 
 namespace muster::algos {
-namespace {
-
-task<> run(context& me, const arguments& call) {
-  // In place, blocks must leave before others come: they are moved aside first.
-  pooled<std::span<const std::byte>> aside(call.in_place() ? me.size() : 0);
-  for (std::size_t to = 0; to < aside.size(); ++to) aside[to] = call.sent_to(to);
-  if (aside.size() != 0) me.set_aside(aside);
-  const auto block = [&](std::size_t rank) {
-    return aside.size() != 0 ? aside[rank] : call.sent_to(rank);
-  };
-  me.arrive();
-  co_await exchange_pairwise(me, call, block);
-}
-
-}  // namespace
 
 const algorithm alltoallv_pairwise = {
     .id = "pairwise",
@@ -35,7 +20,7 @@ const algorithm alltoallv_pairwise = {
     .source = "Qian 3.4.4",
     .suits = any_team,
     .stages = no_stages,
-    .run = run,
+    .run = pairwise_alltoall,
 };
 
 }  // namespace muster::algos
