@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "algos/catalog.hpp"
+#include "tools/profile/recording.hpp"
 #include "transports/shm/fabric.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
@@ -24,14 +26,25 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, progress mo
   return options;
 }
 
+using folder = std::optional<std::filesystem::path>;
+
+/// Where the environment wants arrivals recorded, for a job that is all this process's own.
+folder prepare_folder_asked_for() {
+  const folder asked = profile::folder_asked_for();
+  return asked ? profile::prepare_folder(*asked) : asked;
+}
+
 /// One rank: its fabric, engine and team, in the order in which they depend on each other.
 class rank_parts {
 public:
-  rank_parts(const shm::job& job, std::size_t rank, progress mode, int processor)
+  /// \param arrivals where to record them, if anywhere
+  rank_parts(const shm::job& job, std::size_t rank, progress mode, int processor,
+             const folder& arrivals)
       : fabric_(job, rank),
         engine_(options_for(job, fabric_, mode, processor), doorbell::share(job.bell(rank))),
         team_(engine_, fabric_, job.shape(), rank, algos::catalog(), job.machine()) {
     choose_from_environment(team_);
+    if (arrivals) recording_.emplace(team_, *arrivals);
   }
   // What still runs uses the team.
   ~rank_parts() { engine_.stop(); }
@@ -45,6 +58,7 @@ private:
   shm::fabric fabric_;
   muster::engine engine_;
   muster::team team_;
+  std::optional<profile::recording> recording_;
 };
 
 shm::job job_of_one() {
@@ -63,7 +77,9 @@ const machine& measured_for_threads() {
 
 struct world::parts {
   explicit parts(const world_options& options)
-      : job(join_or_alone()), rank(job, job.joined_as(), options.progress, options.processor) {}
+      : job(join_or_alone()),
+        rank(job, job.joined_as(), options.progress, options.processor,
+             job.size() > 1 ? profile::folder_asked_for() : prepare_folder_asked_for()) {}
   ~parts() {
     const std::size_t self = job.joined_as();
     if (std::uncaught_exceptions() > exceptions_before) {
@@ -137,9 +153,9 @@ void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
 }
 
 void run_rank(const shm::job& job, std::size_t rank, const std::function<void(team&)>& body,
-              progress mode, first_failure& failure) {
+              progress mode, const folder& arrivals, first_failure& failure) {
   try {
-    rank_parts parts(job, rank, mode, -1);
+    rank_parts parts(job, rank, mode, -1, arrivals);
     try {
       body(parts.team());
     } catch (const std::exception& why) {
@@ -161,12 +177,14 @@ void run_rank(const shm::job& job, std::size_t rank, const std::function<void(te
 void run_threads(std::size_t ranks, const std::function<void(muster::team&)>& rank,
                  const thread_options& options) {
   const shm::job job = threads_job(ranks, options);
+  const folder arrivals = prepare_folder_asked_for();
   first_failure failure;
   {
     std::vector<std::jthread> threads;
     try {
       for (std::size_t i = 0; i < ranks; ++i) {
-        threads.emplace_back([&, i] { run_rank(job, i, rank, options.progress, failure); });
+        threads.emplace_back(
+            [&, i] { run_rank(job, i, rank, options.progress, arrivals, failure); });
       }
     } catch (const std::exception& why) {  // those that run would wait for ever
       failure.keep(std::current_exception());
