@@ -100,6 +100,7 @@ void context::abandon(const std::exception_ptr& failure) noexcept {
 }
 
 void context::take_place() noexcept {
+  if (team_.arrivals_ != nullptr) arrived_ = team_.arrivals_->ticks();
   ticket_ = team_.order_.begin(prepared_.fingerprint, prepared_.stages);
   running_ = true;
   lane_ = &board().arrival(ticket_.lane, 0);
@@ -221,6 +222,7 @@ void context::complete() noexcept {
   scratch_.clear();
   if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
   fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
+  log_arrival(false);
 }
 
 void context::abandon(const error& why) noexcept {
@@ -230,6 +232,7 @@ void context::abandon(const error& why) noexcept {
                  .rank = why.rank(),
                  .text = "rank " + std::to_string(rank()) + ": " + why.text()});
   fabric().settle();
+  log_arrival(true);
 }
 
 void context::throw_breakage() const {

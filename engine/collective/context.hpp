@@ -22,6 +22,7 @@
 #include "engine/collective/stream_copy.hpp"
 #include "engine/collective/track.hpp"
 #include "engine/collective/waits.hpp"
+#include "engine/team/arrival_log.hpp"
 #include "engine/team/team.hpp"
 #include "engine/wire/board.hpp"
 #include "engine/wire/fabric.hpp"
@@ -284,6 +285,11 @@ private:
   [[gnu::cold]] void abandon(const std::exception_ptr& failure) noexcept;
   [[gnu::cold]] void abandon_destroyed() noexcept;
   [[gnu::cold]] void refuse() noexcept;
+  void log_arrival(bool failed) const noexcept {
+    if (team_.arrivals_ == nullptr) [[likely]]
+      return;
+    team_.arrivals_->add(team_, prepared_, call_, ticket_.sequence, arrived_, failed);
+  }
   void write_record() noexcept;
   /// Bytes that the ranks of this node receive together.
   std::size_t received_in_node() const noexcept;
@@ -302,6 +308,7 @@ private:
   bool results_exceed_cache_ = false;
   wire::arrival* lane_ = nullptr;  // of all neighbours
   ticket ticket_;
+  std::uint64_t arrived_ = 0;  // for the team's log, if it has one
   scratch_memory scratch_;
   std::optional<turn_wait> turn_;  // while it waits for its turn
   std::exception_ptr refusal_;     // why it did not even begin

@@ -149,6 +149,8 @@ public:
   bool has_own_thread() const noexcept { return has_own_thread_; }
   bool on_own_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
   clock_time now() const noexcept;
+  /// Whether `now` is another time than the system's.
+  bool has_virtual_clock() const noexcept { return clock_ != nullptr; }
   const stop_scope& scope() const noexcept { return scope_; }
 
   /// For waits that would rather look again than suspend: how often, and whether other coroutines

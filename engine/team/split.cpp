@@ -104,20 +104,21 @@ public:
     }
     const auto self = std::ranges::find(members_, of_.rank());
     return std::make_unique<team>(of_, of_.fabric().derive(members_, sites), members_,
-                                  static_cast<std::size_t>(self - members_.begin()));
+                                  static_cast<std::size_t>(self - members_.begin()), agreed_turn());
   }
 
 private:
   /// The word of a message that says how many teams were made from the old one before.
   static constexpr std::size_t turn = 3;
+  /// What the first rank counted: others may have been refused more often, or less.
+  std::uint64_t agreed_turn() const { return asked_.all[0][turn]; }
 
   task<> provide() {
     co_await heard_;
     members_ = what_.members(of_, asked_.all);
     if (members_.empty()) co_return;
     try {
-      // What the first rank counted: others may have been refused more often, or less.
-      const wire::site mine = of_.fabric().provide(members_, asked_.all[0][turn]);
+      const wire::site mine = of_.fabric().provide(members_, agreed_turn());
       made_.mine = {mine.control, mine.board, 0, 0};
     } catch (const error& why) {
       why_ = why.text();

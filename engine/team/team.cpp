@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/random.hpp"
+
 namespace muster {
 
 std::string environment_name(collective what) {
@@ -51,14 +53,23 @@ muster::shape shape_of(const muster::shape& all, std::span<const std::size_t> me
   return muster::shape(std::move(places));
 }
 
+std::uint64_t id_of(std::uint64_t parent, std::span<const std::size_t> members,
+                    std::uint64_t turn) {
+  std::uint64_t id = mix_bits(parent ^ mix_bits(turn + 1));
+  for (const std::size_t rank : members) id = mix_bits(id ^ rank);
+  return id;
+}
+
 }  // namespace
 
 team::team(const team& of, std::unique_ptr<wire::fabric> reach,
-           std::span<const std::size_t> members, std::size_t rank)
+           std::span<const std::size_t> members, std::size_t rank, std::uint64_t turn)
     : team(of.engine_, *reach, shape_of(of.shape_, members), rank, of.catalog_, of.machine_) {
   own_fabric_ = std::move(reach);
   chosen_ = of.chosen_;
   table_ = of.table_;
+  id_ = id_of(of.id_, members, turn);
+  arrivals_ = of.arrivals_;
 }
 
 void choose_from_environment(team& of) {

@@ -20,6 +20,8 @@
 
 namespace muster {
 
+class arrival_log;
+
 inline constexpr std::size_t most_ranks_a_node = 1024;
 
 /// An ordered set of ranks that perform collectives together, as one of them sees it.
@@ -45,8 +47,9 @@ public:
   /// \param reach   of the new team
   /// \param members ranks of `of`, in the new order; the same on each of them
   /// \param rank    this rank's place in that order
+  /// \param turn    tells it from others that the same ranks made of `of`; the same on each
   team(const team& of, std::unique_ptr<wire::fabric> reach, std::span<const std::size_t> members,
-       std::size_t rank);
+       std::size_t rank, std::uint64_t turn);
   ~team() { free_staging(); }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
@@ -56,6 +59,8 @@ public:
   const muster::shape& shape() const noexcept { return shape_; }
   const muster::machine& machine() const noexcept { return machine_; }
   muster::engine& engine() const noexcept { return engine_; }
+  /// The same on all its ranks, and another for every team of a job: 0 for the job's own.
+  std::uint64_t id() const noexcept { return id_; }
   wire::fabric& fabric() const noexcept { return fabric_; }
 
   /// The algorithm that every rank runs for this call, unless `by_hand` is one.
@@ -87,6 +92,11 @@ public:
 
   /// How many teams this rank has begun to make from this one before.
   std::size_t count_derived() noexcept { return derived_++; }
+
+  /// From now on its calls are recorded, and those of teams then made from it; null: no more. While
+  /// no operation is in flight.
+  /// \param log outlives the team, or recording
+  void record_arrivals(arrival_log* log) noexcept { arrivals_ = log; }
 
   /// \throws error where the team is broken.
   void require_whole() const;
@@ -127,6 +137,8 @@ private:
   std::vector<std::uint64_t> known_complete_;
   std::uint64_t known_complete_by_all_ = 0;
   std::size_t derived_ = 0;
+  std::uint64_t id_ = 0;
+  arrival_log* arrivals_ = nullptr;  // null: nobody wants to know
   std::vector<std::span<std::byte>> idle_staging_;
   std::size_t staging_count_ = 0;  // idle or not
 };

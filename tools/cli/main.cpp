@@ -10,6 +10,8 @@
 #include "tools/cli/info.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/measure/measure.hpp"
+#include "tools/profile/command.hpp"
+#include "tools/profile/recording.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/sim/sim.hpp"
 #include "tools/tune/tune.hpp"
@@ -47,6 +49,10 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
                   "sender's memory (default: as measured at start, see muster info)")
       ->envname("MUSTER_KERNEL_COPIES_FROM")
       ->check(CLI::PositiveNumber);
+  run->add_option("--record-arrivals", what.record_arrivals,
+                  "record there when each rank comes to each collective call, for muster arrivals")
+      ->envname(muster::profile::environment_name)
+      ->type_name("DIR");
   run->prefix_command();
   run->callback([run, &what, &status] {
     what.command = run->remaining();
@@ -131,6 +137,7 @@ int main(int argc, char** argv) {
   muster::bench::add_bench_command(app, [&status](int result) { status = result; });
   muster::simulator::add_sim_command(app, [&status](int result) { status = result; });
   muster::tune::add_tune_command(app, [&status](int result) { status = result; });
+  muster::profile::add_arrivals_command(app, [&status](int result) { status = result; });
   muster::cli::costs_of asked;
   add_info_command(app, asked);
   try {

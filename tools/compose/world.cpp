@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "algos/catalog.hpp"
+#include "tools/profile/recording.hpp"
 #include "tools/tune/table.hpp"
 #include "transports/shm/fabric.hpp"
 #include "transports/shm/job.hpp"
@@ -26,10 +28,20 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, const world
   return options;
 }
 
+using folder = std::optional<std::filesystem::path>;
+
+/// Where the environment wants arrivals recorded, for a job that is all this process's own.
+folder prepare_folder_asked_for() {
+  const folder asked = profile::folder_asked_for();
+  return asked ? profile::prepare_folder(*asked) : asked;
+}
+
 /// One rank: its fabric, engine and team, in the order in which they depend on each other.
 class rank_parts {
 public:
-  rank_parts(const shm::job& job, std::size_t rank, const world_options& options)
+  /// \param arrivals where to record them, if anywhere
+  rank_parts(const shm::job& job, std::size_t rank, const world_options& options,
+             const folder& arrivals)
       : fabric_(job, rank),
         engine_(options_for(job, fabric_, options), doorbell::share(job.bell(rank))),
         team_(engine_, fabric_, job.shape(), rank, options.algorithms, job.machine()) {
@@ -37,6 +49,7 @@ public:
     if (const char* const table = std::getenv("MUSTER_TABLE")) {
       team_.select_by(std::make_shared<selection_table>(tune::read_table(table)));
     }
+    if (arrivals) recording_.emplace(team_, *arrivals);
   }
   // What still runs uses the team.
   ~rank_parts() { engine_.stop(); }
@@ -50,6 +63,7 @@ private:
   shm::fabric fabric_;
   muster::engine engine_;
   muster::team team_;
+  std::optional<profile::recording> recording_;
 };
 
 shm::job job_of_one() {
@@ -68,7 +82,9 @@ const machine& measured_for_threads() {
 
 struct world::parts {
   explicit parts(const world_options& options)
-      : job(join_or_alone()), rank(job, job.joined_as(), options) {}
+      : job(join_or_alone()),
+        rank(job, job.joined_as(), options,
+             job.size() > 1 ? profile::folder_asked_for() : prepare_folder_asked_for()) {}
   ~parts() {
     const std::size_t self = job.joined_as();
     if (std::uncaught_exceptions() > exceptions_before) {
@@ -144,9 +160,10 @@ void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
 }
 
 void run_rank(const shm::job& job, std::size_t rank, const std::function<void(team&)>& body,
-              const thread_options& options, first_failure& failure) {
+              const thread_options& options, const folder& arrivals, first_failure& failure) {
   try {
-    rank_parts parts(job, rank, {.progress = options.progress, .algorithms = options.algorithms});
+    rank_parts parts(job, rank, {.progress = options.progress, .algorithms = options.algorithms},
+                     arrivals);
     try {
       body(parts.team());
     } catch (const std::exception& why) {
@@ -168,12 +185,13 @@ void run_rank(const shm::job& job, std::size_t rank, const std::function<void(te
 void run_threads(std::size_t ranks, const std::function<void(muster::team&)>& rank,
                  const thread_options& options) {
   const shm::job job = threads_job(ranks, options);
+  const folder arrivals = prepare_folder_asked_for();
   first_failure failure;
   {
     std::vector<std::jthread> threads;
     try {
       for (std::size_t i = 0; i < ranks; ++i) {
-        threads.emplace_back([&, i] { run_rank(job, i, rank, options, failure); });
+        threads.emplace_back([&, i] { run_rank(job, i, rank, options, arrivals, failure); });
       }
     } catch (const std::exception& why) {  // those that run would wait for ever
       failure.keep(std::current_exception());

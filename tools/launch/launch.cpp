@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "engine/team/topology.hpp"
 #include "tools/launch/child.hpp"
 #include "tools/launch/tagged_output.hpp"
+#include "tools/profile/recording.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
 
@@ -221,6 +223,12 @@ private:
 
 }  // namespace
 
-int run(const options& what) { return launcher(what).run(); }
+int run(const options& what) {
+  if (!what.record_arrivals.empty()) {
+    const auto folder = profile::prepare_folder(what.record_arrivals);
+    ::setenv(profile::environment_name, folder.c_str(), 1);
+  }
+  return launcher(what).run();
+}
 
 }  // namespace muster::launch

@@ -13,6 +13,7 @@ struct options {
   bool bind_to_core = true;            ///< rank r to core r, round robin
   bool tag_output = false;             ///< prefix each line of output with its rank
   std::size_t kernel_copies_from = 0;  ///< bytes of a block; 0: as measured
+  std::string record_arrivals;         ///< the folder for the ranks' records; empty: none
   std::vector<std::string> command;    ///< program and arguments
 };
 

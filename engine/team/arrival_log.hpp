@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/collective/arguments.hpp"
+#include "engine/progress/engine.hpp"
+#include "engine/progress/ticks.hpp"
+#include "engine/random.hpp"
+
+namespace muster {
+
+class team;
+struct prepared_call;
+
+/// What one rank remembers of its collective calls: when it came to each, and when it left.
+///
+/// Calls with one signature on one team are a *site*. A log may stay on for as long as a program
+/// runs: it has so many sites and calls of each, and no more. From a site with more calls it keeps
+/// a sample, drawn by their numbers in the team's order, so that every rank keeps the same ones
+/// without a word between them. Recording a call takes two looks at the processor's ticks, a look
+/// at a table and a store; memory grows now and then, until a site is full.
+///
+/// Belongs to the thread that drives the rank's engine.
+///
+/// Source: the profiling of process arrival patterns in Qian 2010 (6.3.1).
+class arrival_log {
+public:
+  static constexpr std::size_t most_sites = 1024;
+  static constexpr std::size_t most_calls = 16 * 1024;  ///< of a site; kept, that is
+
+  /// Times are those of the engine's clock in nanoseconds, the same on all ranks of a machine.
+  struct call {
+    std::uint64_t sequence : 63;  ///< in the team's order
+    std::uint64_t failed : 1;
+    std::int64_t arrived;
+    std::int64_t left;
+  };
+
+  struct site {
+    std::uint64_t team = 0;         ///< see `team::id`
+    std::uint64_t fingerprint = 0;  ///< of the signature
+    std::size_t ranks = 0;          ///< of the team
+    std::size_t rank = 0;           ///< this rank, in the team
+    std::string what;               ///< "allreduce(16 x float64, sum)"
+    std::string algorithm;
+    std::uint64_t calls = 0;  ///< kept or not
+    std::uint64_t bytes = 0;  ///< their payloads together: of each the vector, or one block
+    std::vector<call> kept;   ///< in the order in which they ended
+  };
+
+  /// \param clock outlives the log
+  explicit arrival_log(const engine& clock);
+  arrival_log(const arrival_log&) = delete;
+  arrival_log& operator=(const arrival_log&) = delete;
+  ~arrival_log();
+
+  /// The time, in the log's own unit.
+  std::uint64_t ticks() const noexcept {
+    return virtual_ ? static_cast<std::uint64_t>(clock_.now().count()) : count_ticks();
+  }
+  /// A call has ended. \param arrived its `ticks` when it began
+  void add(const team& of, const prepared_call& how, const arguments& what, std::uint64_t sequence,
+           std::uint64_t arrived, bool failed) noexcept;
+
+  /// What was recorded so far.
+  std::vector<site> sites() const;
+  /// Calls that are part of no site, because there would be too many sites or there was no memory.
+  std::uint64_t left_out() const noexcept { return left_out_; }
+
+private:
+  /// A site whose calls have times in ticks.
+  struct growing_site : site {
+    std::uint64_t sampling = 0;  // a mask: those calls are kept whose hash has none of its bits
+    bool keeps(std::uint64_t sequence) const noexcept {
+      return (mix_bits(sequence) & sampling) == 0;
+    }
+  };
+  /// One moment by both clocks.
+  struct moment {
+    std::uint64_t ticks = 0;
+    std::int64_t ns = 0;
+  };
+
+  moment look_at_clocks() const noexcept;
+  growing_site* find(const team& of, const prepared_call& how, const arguments& what) noexcept;
+  growing_site* make(const team& of, const prepared_call& how, const arguments& what) noexcept;
+  static bool make_room(growing_site& in) noexcept;
+
+  const engine& clock_;
+  bool virtual_;
+  moment begin_;
+  std::vector<std::unique_ptr<growing_site>> sites_;
+  std::array<growing_site*, 64> recent_{};  // by a hash of theirs
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace muster
