@@ -8,7 +8,8 @@
 //  3  meanwhile what comes from the node s back goes straight to its place
 //
 // A node posts (n-1)p messages of p blocks over as many connections, and stages two pieces of p^2
-// blocks, whatever the number of nodes. Peers on uneven nodes are those of `multicore_groups`.
+// blocks, whatever the number of nodes; in place, every rank also keeps a copy of its N blocks.
+// Peers on uneven nodes are those of `multicore_groups`.
 //
 // Source: Khorassani et al. 2021, hierarchical all-to-all of large messages; there the rows are
 // gathered from accelerators' memories, here from the ranks' through shared memory.
