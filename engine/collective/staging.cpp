@@ -10,7 +10,10 @@ staging::staging(context& me, std::size_t bytes)
     : me_(me),
       bytes_(bytes),
       memory_(me.team_.take_staging(bytes)),
-      where_(me.fabric().lend(memory_, false)) {}
+      where_(me.fabric().lend(memory_, false)) {
+  // Published by the provider, too; but where a simulation leaves out payload, that moves nothing.
+  std::memcpy(me.publication(me.index_, sizeof where_), &where_, sizeof where_);
+}
 
 staging::~staging() {
   if (released_) me_.team_.give_back_staging(memory_);

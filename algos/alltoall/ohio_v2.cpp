@@ -1,0 +1,79 @@
+// Alltoall over nodes, through a leader each, with one message to each other node: OHIO's second
+// design.
+//
+//  1  every rank copies its blocks into the node's shared send buffer, rearranged so that what goes
+//     to a node is one piece
+//  2  the leader exchanges pieces with the other nodes', pairwise, by XOR where the nodes are a
+//     power of two and by shifts where not, each into a place of its own in the shared receive
+//     buffer
+//  3  meanwhile all ranks copy out what came in the step before; in the first step their own node's
+//     blocks, straight out of the send buffer
+//
+// A node posts n-1 messages of p^2 blocks over n-1 connections. Of shared memory it takes
+// (2n-1)mp^2 bytes: the paper's 2mnp^2 without the place to receive one's own node's blocks, which
+// nobody needs. With g groups, g leaders share the steps.
+//
+// Source: Tran et al., OHIO (III.B).
+
+#include "algos/algorithms.hpp"
+#include "algos/patterns/ohio.hpp"
+
+namespace muster::algos {
+namespace {
+
+struct rearranged : ohio_frame {
+  using ohio_frame::ohio_frame;
+
+  std::size_t bytes() const { return 2 * pieces.bytes(); }
+
+  std::span<std::byte> piece_sent(std::size_t node) const { return pieces.of_node(shared, node); }
+  std::span<std::byte> piece_received(std::size_t node) const {
+    return pieces.of_node(shared.subspan(pieces.bytes()), node);
+  }
+  std::span<const std::byte> block_from(std::size_t step, std::size_t source) const {
+    const auto piece = step == 0 ? piece_sent(here) : piece_received(from(step));
+    return pieces.from(piece, source, me.node_index());
+  }
+
+  task<> stage() {
+    const auto sent = [this](std::size_t rank) { return call.sent_to(rank); };
+    for (std::size_t step = 0; step < nodes; ++step) {
+      co_await stage_piece(me, pieces, piece_sent(to(step)), to(step), sent);
+    }
+  }
+  task<> exchange(std::size_t step) {
+    auto outgoing = me.deliver(peer_in(to(step)), piece_sent(to(step)));
+    auto incoming = me.expect(peer_in(from(step)), piece_received(from(step)));
+    co_await when_all(std::move(outgoing), std::move(incoming));
+  }
+};
+
+bool suits(const shape& ranks, const machine&, const arguments& call) {
+  return fits_into_shared_buffer(2 * most_bytes_of_pieces(ranks, call));
+}
+
+node_cost costs(const even_nodes& of, const arguments& call) {
+  const std::size_t messages = of.nodes - 1;
+  const std::size_t piece = of.ranks_a_node * of.ranks_a_node * call.bytes();
+  return {.messages = messages,
+          .bytes = messages * piece,
+          .connections = messages,
+          .memory = (of.nodes + messages) * piece};
+}
+
+}  // namespace
+
+const algorithm alltoall_ohio_v2 = {
+    .id = "ohio_v2",
+    .what = collective::alltoall,
+    .summary = "leaders exchange pieces rearranged while staging, one message to each node",
+    .source = "Tran, OHIO III.B",
+    .formula = "n-1 messages of p^2m bytes, n-1 connections, (2n-1)p^2m bytes shared",
+    .costs = costs,
+    .has_groups = true,
+    .suits = suits,
+    .stages = signal_stages,
+    .run = run_ohio<rearranged>,
+};
+
+}  // namespace muster::algos
