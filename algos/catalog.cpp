@@ -31,6 +31,7 @@ muster::catalog catalog() noexcept {
       allgather_flat_long,
       allgather_leader_ring,
       allgather_smp_direct,
+      allgather_smp_bruck,
       alltoall_flat,
       alltoall_flat_long,
       alltoall_pairwise,
