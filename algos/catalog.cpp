@@ -32,6 +32,7 @@ muster::catalog catalog() noexcept {
       allgather_leader_ring,
       allgather_smp_direct,
       allgather_smp_bruck,
+      allgather_smp_gather_bcast,
       alltoall_flat,
       alltoall_flat_long,
       alltoall_pairwise,

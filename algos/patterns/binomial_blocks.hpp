@@ -13,7 +13,10 @@ namespace muster::algos {
 class binomial_tree {
 public:
   binomial_tree(const context& me, std::size_t root) noexcept
-      : size_(me.size()), root_(root), mine_((me.rank() + size_ - root) % size_) {}
+      : binomial_tree(me.size(), root, me.rank()) {}
+  /// The same over anything else that is numbered, of which this one is number `mine`.
+  binomial_tree(std::size_t size, std::size_t root, std::size_t mine) noexcept
+      : size_(size), root_(root), mine_((mine + size - root) % size) {}
 
   std::size_t mine() const noexcept { return mine_; }
   std::size_t rank_of(std::size_t member) const noexcept { return (root_ + member) % size_; }
