@@ -30,6 +30,7 @@ extern const algorithm allgather_leader_ring;
 extern const algorithm allgather_smp_direct;
 extern const algorithm allgather_smp_bruck;
 extern const algorithm allgather_smp_gather_bcast;
+extern const algorithm allgather_one_group_single;
 extern const algorithm alltoall_flat;
 extern const algorithm alltoall_flat_long;
 extern const algorithm alltoall_pairwise;

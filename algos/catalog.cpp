@@ -33,6 +33,7 @@ muster::catalog catalog() noexcept {
       allgather_smp_direct,
       allgather_smp_bruck,
       allgather_smp_gather_bcast,
+      allgather_one_group_single,
       alltoall_flat,
       alltoall_flat_long,
       alltoall_pairwise,
