@@ -32,6 +32,7 @@ extern const algorithm allgather_smp_bruck;
 extern const algorithm allgather_smp_gather_bcast;
 extern const algorithm allgather_one_group_single;
 extern const algorithm allgather_one_group_multi;
+extern const algorithm allgather_gather_multi;
 extern const algorithm allgather_two_group_multi;
 extern const algorithm allgather_all_group_multi;
 extern const algorithm alltoall_flat;

@@ -35,6 +35,7 @@ muster::catalog catalog() noexcept {
       allgather_smp_gather_bcast,
       allgather_one_group_single,
       allgather_one_group_multi,
+      allgather_gather_multi,
       allgather_two_group_multi,
       allgather_all_group_multi,
       alltoall_flat,
