@@ -35,6 +35,7 @@ extern const algorithm allgather_one_group_multi;
 extern const algorithm allgather_gather_multi;
 extern const algorithm allgather_two_group_multi;
 extern const algorithm allgather_all_group_multi;
+extern const algorithm allgather_pap_shm_direct;
 extern const algorithm alltoall_flat;
 extern const algorithm alltoall_flat_long;
 extern const algorithm alltoall_pairwise;

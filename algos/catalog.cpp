@@ -38,6 +38,7 @@ muster::catalog catalog() noexcept {
       allgather_gather_multi,
       allgather_two_group_multi,
       allgather_all_group_multi,
+      allgather_pap_shm_direct,
       alltoall_flat,
       alltoall_flat_long,
       alltoall_pairwise,
