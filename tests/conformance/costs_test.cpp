@@ -107,6 +107,29 @@ TEST_CASE("every formula") {
   }
 }
 
+TEST_CASE("allgather on four nodes of four costs what was published") {
+  struct published {
+    std::string_view id;
+    std::size_t connections, blocks_a_message, messages;
+  };
+  // Qian 2010, table 5.1: concurrent active connections, and 4M_3S, 4M_3C, 4M_3C, 2M_6C, 1M_12C.
+  constexpr published table[] = {{"one_group_single", 1, 4, 3},
+                                 {"one_group_multi", 3, 4, 3},
+                                 {"gather_multi", 3, 4, 3},
+                                 {"two_group_multi", 6, 2, 6},
+                                 {"all_group_multi", 12, 1, 12}};
+  const arguments call = arguments_of({collective::allgather, datatype::byte, {}, 100}, {});
+  for (const published& each : table) {
+    const auto row = std::ranges::find_if(algos::catalog(), [&](const algorithm& one) {
+      return one.what == collective::allgather && one.id == each.id;
+    });
+    const node_cost said = row->costs({4, 4}, call);
+    CHECK(said.connections == each.connections);
+    CHECK(said.messages == each.messages);
+    CHECK(said.bytes == each.messages * each.blocks_a_message * call.bytes());
+  }
+}
+
 TEST_CASE("whoever says what it costs says it in words, too") {
   for (const algorithm& row : tested_rows()) {
     CHECK_MESSAGE((row.costs == nullptr) == row.formula.empty(), name(row.what), " ", row.id);
