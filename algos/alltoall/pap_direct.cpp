@@ -3,8 +3,8 @@
 //  1  rank r invites all others, by which they hear, where their blocks go in place, that it is
 //     there
 //  2  blocks that do not go in place it sends to those whose own have come already, then to the
-//     others, from rank r+1 on; those that go in place it sends in the order in which invitations
-//     come; k at a time
+//     others, from rank r+1 on, k at a time; those that go in place it sends as soon as, and so in
+//     the order in which, invitations come
 //  3  meanwhile it copies its own block and receives the others' in the order in which they come
 //
 // N-1 messages a rank, as in the direct algorithm, and nothing beside them tells of arrivals: that

@@ -31,11 +31,12 @@ task<> send_own(context& me, const arguments& call, ranks to) {
 
 // ---- aware of arrivals
 
+/// Each waits for its own invitation, so that they go in the order in which those come.
 task<> send_as_invited(context& me, const arguments& call) {
   const auto own = call.own_block(me.rank());
   const auto send = [&](std::size_t rank) { return me.deliver(rank, own); };
-  auto here = me.invitations_from(ranks_after(me));
-  co_await transfer_as_they_come(here, ports_of(me), send);
+  const std::vector<std::size_t> others = ranks_after(me);
+  co_await transfer_with(others, ready_at_once(me), send);
 }
 
 task<> send_to_those_here_first(context& me, const arguments& call, ranks here) {

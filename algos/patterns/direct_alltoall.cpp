@@ -74,9 +74,9 @@ sending_order order_of(const exchange& in, ranks heard) {
 
 task<> send_by_arrival(const exchange& in, const sending_order& order) {
   co_await send_in_order(in, order.at_once);
-  auto here = in.me.invitations_from(order.as_invited);
+  // Each waits for its own invitation, so that they go in the order in which those come.
   const auto send = [&](std::size_t rank) { return in.send(rank); };
-  co_await transfer_as_they_come(here, ports_of(in.me), send);
+  co_await transfer_with(order.as_invited, ready_at_once(in.me), send);
 }
 
 task<> receive_by_arrival(const exchange& in, ranks heard, peer_arrivals& rest) {

@@ -37,19 +37,4 @@ task<> transfer_with_all(context& me, Transfer transfer, std::size_t at_a_time =
   co_await transfer_with(others, at_a_time, std::move(transfer));
 }
 
-/// `transfer(rank)` with the ranks as they come; of those that are there so many at a time.
-template <class Transfer>
-task<> transfer_as_they_come(peer_arrivals& here, std::size_t at_a_time, Transfer transfer) {
-  while (const auto first = co_await here.next()) {
-    std::vector<task<>> some;
-    some.push_back(transfer(*first));
-    while (some.size() < at_a_time) {
-      const auto next = here.next_that_is_here();
-      if (!next) break;
-      some.push_back(transfer(*next));
-    }
-    co_await when_all(std::move(some));
-  }
-}
-
 }  // namespace muster::algos

@@ -118,7 +118,8 @@ TEST_CASE("allgather on four nodes of four costs what was published") {
                                  {"gather_multi", 3, 4, 3},
                                  {"two_group_multi", 6, 2, 6},
                                  {"all_group_multi", 12, 1, 12}};
-  const arguments call = arguments_of({collective::allgather, datatype::byte, {}, 100}, {});
+  const arguments call =
+      known_arguments({collective::allgather, datatype::byte, reduction::none, 100}, {}, {});
   for (const published& each : table) {
     const auto row = std::ranges::find_if(algos::catalog(), [&](const algorithm& one) {
       return one.what == collective::allgather && one.id == each.id;

@@ -6,23 +6,25 @@
 
 #include "algos/catalog.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/bench/uniform_blocks.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/sim/run.hpp"
 
 namespace muster::cli {
 namespace {
 
-arguments call_of(const algorithm& row, std::size_t bytes) {
+std::string figures_of(const algorithm& row, const costs_of& asked) {
+  const even_nodes team{asked.nodes, asked.ranks_a_node};
   arguments call;
   call.what = row.what;
   call.type = datatype::byte;
-  call.count = row.what == collective::barrier ? 0 : bytes;
-  return call;
-}
-
-std::string figures_of(const algorithm& row, const costs_of& asked) {
-  const even_nodes team{asked.nodes, asked.ranks_a_node};
-  const node_cost cost = row.costs(team, call_of(row, asked.bytes));
+  call.count = bench::has_sizes(row.what) ? asked.bytes : 0;
+  // Where blocks may vary, all are of one length.
+  bench::uniform_blocks<std::size_t> blocks;
+  blocks.arrange(call.count, team.nodes * team.ranks_a_node);
+  const block_layout layout{.counts = blocks.counts(), .displacements = blocks.displacements()};
+  if (has_varying_blocks(row.what)) call.send_blocks = call.receive_blocks = &layout;
+  const node_cost cost = row.costs(team, call);
   return fmt::format("{} messages, {}, {} connections, {} staged", cost.messages,
                      bench::readable_bytes(cost.bytes), cost.connections,
                      bench::readable_bytes(cost.memory));
