@@ -34,6 +34,7 @@ extern const algorithm alltoall_pairwise;
 extern const algorithm alltoall_ohio_v1;
 extern const algorithm alltoall_ohio_v2;
 extern const algorithm alltoall_ohio_v3;
+extern const algorithm alltoall_staged_stream;
 extern const algorithm alltoall_pap_shm_direct;
 extern const algorithm scatter_flat;
 extern const algorithm scatter_flat_long;

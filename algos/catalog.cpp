@@ -37,6 +37,7 @@ muster::catalog catalog() noexcept {
       alltoall_ohio_v1,
       alltoall_ohio_v2,
       alltoall_ohio_v3,
+      alltoall_staged_stream,
       alltoall_pap_shm_direct,
       scatter_flat,
       scatter_flat_long,
