@@ -8,9 +8,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
