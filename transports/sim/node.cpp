@@ -82,6 +82,19 @@ std::size_t node::touch(std::span<const std::byte> written) noexcept {
   return more;
 }
 
+std::size_t node::use_staging(std::span<const std::byte> part) noexcept {
+  area& in = others_.upper_bound(part.data())->second;
+  const auto from = static_cast<std::size_t>(part.data() - in.bytes.data());
+  const std::size_t first = from / page_bytes;
+  const std::size_t last = (from + std::max<std::size_t>(part.size(), 1) - 1) / page_bytes;
+  const std::uint64_t before = in.used_at[first];
+  const std::uint64_t since = before == 0 ? staging_moved_ : staging_moved_ + 1 - before;
+  staging_moved_ += part.size();
+  std::fill(in.used_at.begin() + static_cast<std::ptrdiff_t>(first),
+            in.used_at.begin() + static_cast<std::ptrdiff_t>(last + 1), staging_moved_ + 1);
+  return since;
+}
+
 picoseconds node::use_memory(picoseconds now, std::size_t bytes, double gbs) noexcept {
   memory_free_ = std::max(memory_free_, now) + transfer_time(bytes, gbs);
   return memory_free_;
@@ -104,7 +117,11 @@ std::span<std::byte> node::allocate(std::size_t bytes, bool for_staging) {
   pages memory(bytes);
   const std::span<std::byte> result(memory.data(), bytes);
   buffers_.emplace(memory.data(), std::move(memory));
-  if (for_staging) add(area_of_stages(result));
+  if (for_staging) {
+    area made = area_of_stages(result);
+    made.used_at.resize(made.touched.size());
+    add(std::move(made));
+  }
   return result;
 }
 

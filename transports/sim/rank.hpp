@@ -130,8 +130,7 @@ private:
   enum class level { core, other_core, cache, memory };
   enum class side { read, written };
   picoseconds side_time(std::size_t bytes, level where, side which) const noexcept;
-  level level_read(const std::byte* from) const noexcept;
-  level level_written(const std::byte* to) const noexcept;
+  level level_of(std::span<const std::byte> part) const noexcept;
   void charge_side(std::size_t bytes, level where, side which) noexcept;
   void charge_copy(std::size_t bytes, level to, level from) noexcept;
   /// The line with which another rank's data begin has to travel.

@@ -158,7 +158,7 @@ void rank::receive(const message& one, std::span<std::byte> to) {
   if (one.in_place && !in_.options().one_process) {
     charge_kernel_copy(bytes);
   } else {
-    charge_copy(bytes, level_written(to.data()), one.in_place ? buffers_ : level::other_core);
+    charge_copy(bytes, level_of(to), one.in_place ? buffers_ : level::other_core);
   }
   if (in_.trace() != nullptr) in_.trace()->slice(number_, "take", begins, local(), bytes);
 }

@@ -25,11 +25,15 @@ picoseconds rank::side_time(std::size_t bytes, level where, side which) const no
   }
 }
 
-rank::level rank::level_read(const std::byte* from) const noexcept {
-  return node_.is_shared(from) ? stages_ : buffers_;
-}
-rank::level rank::level_written(const std::byte* to) const noexcept {
-  return node_.is_shared(to) ? stages_ : buffers_;
+// Staging may be large: what was not used for as many bytes as the caches hold is in them no more.
+rank::level rank::level_of(std::span<const std::byte> part) const noexcept {
+  if (!node_.is_shared(part.data())) return buffers_;
+  if (!node_.is_staging(part.data())) return stages_;
+  const std::size_t since = node_.use_staging(part);
+  const model::memory_parameters& memory = in_.model().memory;
+  if (since > memory.cache_bytes) return level::memory;
+  if (since > memory.core_cache_bytes * node_.ranks.size()) return level::cache;
+  return node_.ranks.size() == core_.ranks() ? level::core : level::other_core;
 }
 
 void rank::charge_side(std::size_t bytes, level where, side which) noexcept {
@@ -161,7 +165,7 @@ void rank::copy(std::span<std::byte> to, const std::byte* from) noexcept {
   count_written(to);
   const picoseconds begins = local();
   charge_line(from);
-  charge_copy(to.size(), level_written(to.data()), level_read(from));
+  charge_copy(to.size(), level_of(to), level_of({from, to.size()}));
   if (in_.trace() == nullptr) return;
   const char* what = node_.is_shared(to.data()) ? "copy in"
                      : node_.is_shared(from)    ? "copy out"
@@ -186,9 +190,9 @@ void rank::combine(const arguments& call, std::byte* to, std::span<const std::by
     // What follows in memory is on its way already.
     if (each != next) charge_line(each);
     next = each + bytes;
-    charge_side(bytes, level_read(each), side::read);
+    charge_side(bytes, level_of({each, bytes}), side::read);
   }
-  charge_side(bytes, level_written(to), side::written);
+  charge_side(bytes, level_of({to, bytes}), side::written);
   charge(std::max<picoseconds>(arithmetic - local(), 0));
   if (in_.trace() != nullptr) {
     in_.trace()->slice(number_, "combine", begins, local(), bytes * from.size());
