@@ -84,7 +84,8 @@ private:
     std::span<std::byte> bytes;
     const std::byte* stages;
     std::vector<bool> touched;  ///< pages
-    /// Of staging, a page each: bytes moved in all staging before it was last used, and 1; 0: never.
+    /// Of staging, a page each: bytes moved in all staging before it was last used, and 1; 0:
+    /// never.
     std::vector<std::uint64_t> used_at = {};
     bool contains(const std::byte* address) const noexcept {
       return address >= bytes.data() && address < bytes.data() + bytes.size();
