@@ -51,6 +51,22 @@ std::vector<std::string> each_once(std::span<const std::string> all) {
   return some;
 }
 
+/// A team knows what options there are; one of a single rank is quickly made.
+void require_options(std::span<const std::string> asked, std::span<const collective> whats) {
+  const auto look_up = [&](const team& alone) {
+    for (const collective what : whats) {
+      for (const std::string& one : algorithms_of(what, asked)) {
+        if (one != automatic) alone.find(what, one);
+      }
+    }
+  };
+  try {
+    run_threads(1, look_up);
+  } catch (const error& why) {
+    throw std::runtime_error("--algorithms: " + why.text());
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> parse_algorithms(std::string_view text) {
@@ -92,19 +108,8 @@ void require_algorithms(std::span<const std::string> asked, std::span<const coll
     const auto has_it = [&](collective what) { return has_algorithm(what, one); };
     if (std::none_of(whats.begin(), whats.end(), has_it)) refuse(one, whats);
   }
-  // A team knows what options there are; one of a single rank is quickly made.
-  const auto look_up = [&](const team& alone) {
-    for (const collective what : whats) {
-      for (const std::string& one : algorithms_of(what, asked)) {
-        if (one != automatic) alone.find(what, one);
-      }
-    }
-  };
-  try {
-    run_threads(1, look_up);
-  } catch (const error& why) {
-    throw std::runtime_error("--algorithms: " + why.text());
-  }
+  const auto has_options = [](const std::string& one) { return one.find(':') != one.npos; };
+  if (std::any_of(asked.begin(), asked.end(), has_options)) require_options(asked, whats);
 }
 
 CLI::Option* add_algorithms_option(CLI::App& command,
