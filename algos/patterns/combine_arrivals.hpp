@@ -21,7 +21,7 @@ struct published_inputs {
   std::size_t offset = 0;
 
   everybody all_here() const noexcept { return me.all_here(); }
-  arrivals here() const noexcept { return me.here(); }
+  neighbour_arrivals here() const noexcept { return me.here(); }
   bool was_here(std::size_t) const noexcept { return false; }
   const std::byte* of(std::size_t neighbour) const noexcept {
     return me.published(neighbour, bytes).data() + offset;
@@ -37,7 +37,7 @@ struct item_inputs {
   std::size_t lent_offset = 0;
 
   everybody all_here() const noexcept { return on.all_here(item); }
-  arrivals here() const noexcept { return on.here(item); }
+  neighbour_arrivals here() const noexcept { return on.here(item); }
   /// Lenders are among the arrivals of the first item only.
   bool was_here(std::size_t neighbour) const noexcept { return item > 0 && on.lends(neighbour); }
   const std::byte* of(std::size_t neighbour) const noexcept {

@@ -69,8 +69,10 @@ public:
     return {*this, neighbour_list(neighbours)};
   }
   /// Neighbours in the order of their arrival.
-  arrivals here() noexcept { return arrivals(*this); }
-  arrivals here(std::span<const std::size_t> neighbours) noexcept { return {*this, neighbours}; }
+  neighbour_arrivals here() noexcept { return neighbour_arrivals(*this); }
+  neighbour_arrivals here(std::span<const std::size_t> neighbours) noexcept {
+    return {*this, neighbours};
+  }
   /// What a neighbour that has arrived published.
   std::span<const std::byte> published(std::size_t neighbour, std::size_t bytes) const noexcept {
     return {publication(neighbour, bytes), bytes};
@@ -172,7 +174,7 @@ private:
   friend class read_wait;
   friend class neighbours_wait;
   friend class everybody;
-  friend class arrivals;
+  friend class neighbour_arrivals;
   friend class track;
   friend class varying_track;
   friend class takers_wait;

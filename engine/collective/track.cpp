@@ -94,7 +94,7 @@ track::item_wait track::arrived(std::size_t neighbour, std::size_t item) noexcep
   return {me_, *this, neighbour, item};
 }
 
-arrivals track::here(std::size_t item) noexcept { return {me_, *this, item}; }
+neighbour_arrivals track::here(std::size_t item) noexcept { return {me_, *this, item}; }
 
 bool track::lends(std::size_t neighbour) const noexcept {
   return posting(neighbour).from.where != wire::origin::kind::staged;

@@ -67,7 +67,7 @@ public:
   return_wait taken(std::size_t item, std::size_t readers = all) noexcept;
 
   /// Neighbours whose item has arrived, in that order.
-  arrivals here(std::size_t item) noexcept;
+  neighbour_arrivals here(std::size_t item) noexcept;
   /// Waits for the item of every neighbour, or of some.
   everybody all_here(std::size_t item) noexcept;
   everybody all_here(std::size_t item, std::span<const std::size_t> neighbours) noexcept {

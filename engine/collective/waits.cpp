@@ -161,14 +161,15 @@ bool everybody::awaits(std::size_t rank) const noexcept {
   return !is_here(neighbour) || me_.differs(neighbour);
 }
 
-arrivals::arrivals(context& me) noexcept
+neighbour_arrivals::neighbour_arrivals(context& me) noexcept
     : neighbours_wait(me, nullptr, 0),
       pending_(me.node().size(), me.node_index()),
       found_(me.node().size()),
       pending_count_(me.node().size() - 1),
       cursor_(me.node_index()) {}
 
-arrivals::arrivals(context& me, std::span<const std::size_t> neighbours) noexcept
+neighbour_arrivals::neighbour_arrivals(context& me,
+                                       std::span<const std::size_t> neighbours) noexcept
     : neighbours_wait(me, nullptr, 0),
       pending_(me.node().size()),
       found_(me.node().size()),
@@ -181,7 +182,8 @@ arrivals::arrivals(context& me, std::span<const std::size_t> neighbours) noexcep
   }
 }
 
-arrivals::arrivals(context& me, track& on, std::size_t item) noexcept : arrivals(me) {
+neighbour_arrivals::neighbour_arrivals(context& me, track& on, std::size_t item) noexcept
+    : neighbour_arrivals(me) {
   track_ = &on;
   item_ = item;
   if (item == 0) return;
@@ -189,7 +191,7 @@ arrivals::arrivals(context& me, track& on, std::size_t item) noexcept : arrivals
   pending_count_ -= pending_.move_if(done, [&](std::size_t i) { return on.items_of(i) <= item; });
 }
 
-bool arrivals::ready() noexcept {
+bool neighbour_arrivals::ready() noexcept {
   const bool first_look = !std::exchange(looked_, true) && track_ == nullptr;
   const std::size_t more = pending_.move_if(found_, [&](std::size_t i) {
     if (!is_here(i)) return false;
@@ -201,7 +203,7 @@ bool arrivals::ready() noexcept {
   return found_count_ != 0;
 }
 
-std::optional<std::size_t> arrivals::take_arrival() {
+std::optional<std::size_t> neighbour_arrivals::take_arrival() {
   rethrow_interruption();
   if (found_count_ == 0) return std::nullopt;
   cursor_ = found_.first_from(cursor_);
@@ -212,7 +214,7 @@ std::optional<std::size_t> arrivals::take_arrival() {
   return cursor_;
 }
 
-bool arrivals::awaits(std::size_t rank) const noexcept {
+bool neighbour_arrivals::awaits(std::size_t rank) const noexcept {
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
   const std::size_t i = me_.shape().index_of(rank);
   return pending_.contains(i) && !is_here(i);

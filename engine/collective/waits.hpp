@@ -194,17 +194,17 @@ private:
 ///
 /// Each is given once; the sequence ends when all were. Of those that are there it gives first the
 /// one after this rank, so that ranks that find everything there do not all read from the same.
-class arrivals final : public neighbours_wait {
+class neighbour_arrivals final : public neighbours_wait {
 public:
   /// Arrivals at the operation itself, of all neighbours but this rank, or of some.
-  explicit arrivals(context& me) noexcept;
-  arrivals(context& me, std::span<const std::size_t> neighbours) noexcept;
+  explicit neighbour_arrivals(context& me) noexcept;
+  neighbour_arrivals(context& me, std::span<const std::size_t> neighbours) noexcept;
   /// Arrivals of item `item` of a track; lenders, whose items all come at once, only for item 0.
-  arrivals(context& me, track& on, std::size_t item) noexcept;
+  neighbour_arrivals(context& me, track& on, std::size_t item) noexcept;
 
   /// An awaiter of its own: g++ 12 copies one that is an lvalue.
   struct next_arrival {
-    arrivals& among;
+    neighbour_arrivals& among;
     bool await_ready() const noexcept {
       return among.found_count_ != 0 || among.pending_count_ == 0 || among.ready() ||
              among.look_again();
