@@ -29,8 +29,8 @@ arrival_notes notes(gathered_blocks& in) {
   return {in.shared.subspan(in.slots.bytes()), in.received};
 }
 
-std::vector<std::size_t> other_leaders(const gathered_blocks& in) {
-  std::vector<std::size_t> result;
+pooled_list<std::size_t> other_leaders(const gathered_blocks& in) {
+  pooled_list<std::size_t> result;
   for (std::size_t i = 1; i < in.nodes(); ++i) result.push_back(in.leader(in.node_on(i)));
   return result;
 }
@@ -43,8 +43,8 @@ task<> send_as_invited(gathered_blocks& in) {
 }
 
 /// `here`: those whose blocks were received already.
-task<> send_to_those_here_first(gathered_blocks& in, std::vector<std::size_t> here) {
-  std::vector<std::size_t> others = other_leaders(in);
+task<> send_to_those_here_first(gathered_blocks& in, pooled_list<std::size_t> here) {
+  pooled_list<std::size_t> others = other_leaders(in);
   std::erase_if(others, [&](std::size_t rank) { return std::ranges::count(here, rank) != 0; });
   auto coming = in.me.messages_from(std::move(others));
   while (const auto from = coming.next_that_is_here()) here.push_back(*from);
@@ -52,7 +52,7 @@ task<> send_to_those_here_first(gathered_blocks& in, std::vector<std::size_t> he
   for (const std::size_t to : here) co_await in.me.deliver(to, in.of_node(in.mine()));
 }
 
-task<> send_own_node(gathered_blocks& in, const std::vector<std::size_t>& here) {
+task<> send_own_node(gathered_blocks& in, const pooled_list<std::size_t>& here) {
   co_await in.filled.all_here(0);
   if (in.me.goes_in_place(in.of_node(in.mine()).size())) {
     co_await send_as_invited(in);
@@ -61,7 +61,7 @@ task<> send_own_node(gathered_blocks& in, const std::vector<std::size_t>& here) 
   }
 }
 
-task<> receive_as_they_come(gathered_blocks& in, std::vector<std::size_t>& here) {
+task<> receive_as_they_come(gathered_blocks& in, pooled_list<std::size_t>& here) {
   auto coming = in.me.messages_from(other_leaders(in));
   while (const auto from = co_await coming.next()) {
     const std::size_t node = in.me.shape().node_of(*from);
@@ -76,7 +76,7 @@ task<> lead(gathered_blocks& in) {
   for (const std::size_t from : other_leaders(in)) {
     co_await in.me.invite(from, in.of_node(in.me.shape().node_of(from)).size());
   }
-  std::vector<std::size_t> here;
+  pooled_list<std::size_t> here;
   auto outgoing = send_own_node(in, here);
   auto incoming = receive_as_they_come(in, here);
   auto own = in.copy_out_own_node();

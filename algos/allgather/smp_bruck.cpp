@@ -30,7 +30,7 @@ task<> copy_out_nodes(gathered_blocks& in, std::size_t from, std::size_t end) {
 
 /// One step, of a leader that has the blocks of `distance` nodes.
 task<> exchange(gathered_blocks& in, std::size_t distance, std::size_t ports) {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (std::size_t port = 1; port <= ports && port * distance < in.nodes(); ++port) {
     const std::size_t away = port * distance;
     const std::size_t count = std::min(distance, in.nodes() - away);

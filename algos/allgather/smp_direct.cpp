@@ -46,7 +46,7 @@ task<> lead(gathered_blocks& in) {
   co_await invite_leaders(in);
   co_await in.filled.all_here(0);
   const std::size_t ports = std::min(ports_of(in.me), in.nodes());
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (std::size_t port = 1; port <= ports; ++port) {
     all.push_back(send_to_leaders(in, port, ports));
   }

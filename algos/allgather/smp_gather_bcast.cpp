@@ -24,7 +24,7 @@ namespace muster::algos {
 namespace {
 
 task<> gather(gathered_blocks& in, const binomial_tree& tree) {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (std::size_t distance = tree.first_distance(); distance != 0;
        distance = tree.next_distance(distance)) {
     for (const auto& [child, below] : tree.children(distance)) {
@@ -40,7 +40,7 @@ task<> gather(gathered_blocks& in, const binomial_tree& tree) {
 task<> broadcast(gathered_blocks& in, const binomial_tree& tree) {
   const auto everything = in.slots.of_nodes(in.shared, 0, in.nodes());
   if (!tree.is_root()) co_await in.me.expect(in.leader(tree.parent()), everything);
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (std::size_t distance = tree.first_distance(); distance != 0;  // the tallest subtree first
        distance = tree.next_distance(distance)) {
     for (const auto& child : tree.children(distance)) {

@@ -26,7 +26,7 @@ namespace {
 
 task<> hand_down(context& me, const early_tree& tree, std::span<std::byte> sum) {
   if (!tree.is_root()) co_await me.expect(tree.parent(), sum);
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (const std::size_t child : tree.children()) all.push_back(me.deliver(child, sum));
   co_await when_all(std::move(all));
 }

@@ -65,7 +65,7 @@ task<> share(pipeline& of, std::size_t item) {
 task<> lead(pipeline& of) {
   constexpr std::array stages = {combine_own_node, combine_nodes, hand_down, share};
   for (std::size_t step = 0; step + 1 < of.count() + stages.size(); ++step) {
-    std::vector<task<>> now;
+    pooled_list<task<>> now;
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
       const bool busy = stage <= step && step - stage < of.count();
       if (busy) now.push_back(stages[stage](of, step - stage));

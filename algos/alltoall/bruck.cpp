@@ -38,7 +38,7 @@ struct journey {
   const arguments& call;
   std::size_t base;
   pooled<const std::byte*> at;  // where the block of each number lies
-  std::vector<std::vector<load>> rounds;
+  pooled_list<pooled_list<load>> rounds;
 
   journey(context& me, const arguments& call)
       : me(me), call(call), base(ports_of(me) + 1), at(me.size()) {
@@ -52,8 +52,8 @@ struct journey {
   std::size_t rank_back(std::size_t steps) const { return rank_on(me.size() - steps); }
 
 private:
-  std::vector<load> loads(std::size_t weight) const {
-    std::vector<load> all;
+  pooled_list<load> loads(std::size_t weight) const {
+    pooled_list<load> all;
     for (std::size_t way = weight; way < me.size() && way < base * weight; way += weight) {
       const std::size_t bytes = count_alike(me.size(), way, weight, base) * call.bytes();
       all.push_back({weight, way, me.scratch(bytes), me.scratch(bytes)});
@@ -91,7 +91,7 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   co_await invite_all(on);
   for (const auto& round : on.rounds) {
-    std::vector<task<>> all;
+    pooled_list<task<>> all;
     for (const load& one : round) all.push_back(carry(on, one));
     co_await when_all(std::move(all));
   }

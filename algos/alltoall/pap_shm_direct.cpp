@@ -72,8 +72,8 @@ struct in_node {
     return number;
   }
   /// The masters after this one whose pieces go in place, or do not.
-  std::vector<std::size_t> masters(bool in_place) const {
-    std::vector<std::size_t> found;
+  pooled_list<std::size_t> masters(bool in_place) const {
+    pooled_list<std::size_t> found;
     for (std::size_t step = 1; step < nodes; ++step) {
       const std::size_t node = (here + step) % nodes;
       if (me.goes_in_place(pieces.bytes_of(node)) == in_place) {

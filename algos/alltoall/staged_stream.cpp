@@ -142,7 +142,7 @@ task<> receive_batch(stream& in, std::size_t first, std::size_t end) {
 
 task<> exchange_batch(stream& in, std::size_t batch) {
   const std::size_t first = in.begin_of(batch) + in.me.node_index();
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   all.push_back(receive_batch(in, first, in.end_of(batch)));
   for (std::size_t step = first; step < in.end_of(batch); step += in.leaders) {
     all.push_back(in.me.deliver(in.peer_in(in.to(step)), in.piece_sent(step)));

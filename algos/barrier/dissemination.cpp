@@ -20,7 +20,7 @@ task<> run(context& me, const arguments&) {
   const std::size_t ports = std::min(ports_of(me), me.size());
   me.arrive();
   for (std::size_t step = 1; step < me.size(); step *= ports + 1) {
-    std::vector<task<>> all;
+    pooled_list<task<>> all;
     for (std::size_t port = 1; port <= ports && port * step < me.size(); ++port) {
       const std::size_t distance = port * step;
       all.push_back(me.deliver((me.rank() + distance) % me.size(), {}));

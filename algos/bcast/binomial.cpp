@@ -23,7 +23,7 @@ task<> run(context& me, const arguments& call) {
   if (!tree.is_root()) co_await me.expect(tree.parent(), call.result());
   for (std::size_t distance = tree.first_distance(); distance != 0;
        distance = tree.next_distance(distance)) {
-    std::vector<task<>> level;
+    pooled_list<task<>> level;
     for (const auto& child : tree.children(distance)) {
       level.push_back(me.deliver(tree.number_of(child.member), call.result()));
     }

@@ -24,7 +24,7 @@ task<> scatter_slices(context& me, const binomial_tree& tree, std::span<std::byt
   }
   for (std::size_t distance = tree.first_distance(); distance != 0;
        distance = tree.next_distance(distance)) {
-    std::vector<task<>> level;
+    pooled_list<task<>> level;
     for (const auto& [child, below] : tree.children(distance)) {
       level.push_back(me.deliver(tree.number_of(child), slices_from(me, message, child, below)));
     }

@@ -67,7 +67,7 @@ task<> receive(broadcast& in, std::span<std::byte> place) {
 task<> pass_on(broadcast& in, std::span<const std::byte> piece) {
   for (std::size_t distance = in.nodes.first_distance(); distance != 0;
        distance = in.nodes.next_distance(distance)) {
-    std::vector<task<>> level;
+    pooled_list<task<>> level;
     for (const auto& child : in.nodes.children(distance)) {
       level.push_back(in.me.deliver(in.speaker_of(in.nodes.number_of(child.member)), piece));
     }

@@ -54,7 +54,7 @@ task<> take_node(const node_blocks& in, std::size_t leader) {
 
 task<> take_nodes(const node_blocks& in) {
   const shape& ranks = in.me.shape();
-  std::vector<std::size_t> leaders;
+  pooled_list<std::size_t> leaders;
   for (std::size_t step = 1; step < ranks.nodes(); ++step) {
     const std::size_t node = (node_number(in.me) + step) % ranks.nodes();
     leaders.push_back(leader_of(ranks, node));

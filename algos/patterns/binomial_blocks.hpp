@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "engine/collective/context.hpp"
 
@@ -45,8 +44,8 @@ public:
   std::size_t first_distance() const noexcept { return reach_ / base_; }
   std::size_t next_distance(std::size_t distance) const noexcept { return distance / base_; }
   /// This rank's children on a level.
-  std::vector<branch> children(std::size_t distance) const {
-    std::vector<branch> result;
+  pooled_list<branch> children(std::size_t distance) const {
+    pooled_list<branch> result;
     for (std::size_t digit = 1; digit < base_; ++digit) {
       const std::size_t child = mine_ + digit * distance;
       if (child < size_) result.push_back({child, std::min(distance, size_ - child)});

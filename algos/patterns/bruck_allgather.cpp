@@ -40,7 +40,7 @@ private:
 
   context& me_;
   const arguments& call_;
-  std::vector<std::size_t> begin_;
+  pooled_list<std::size_t> begin_;
   std::span<std::byte> room_;
 };
 
@@ -54,7 +54,7 @@ task<> invite_all(context& me, const rotated_blocks& room, std::size_t ports) {
 }
 
 task<> take_step(context& me, const rotated_blocks& room, std::size_t held, std::size_t ports) {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (const bruck_exchange& each : bruck_step(held, me.size(), ports)) {
     all.push_back(me.deliver(room.rank_back(each.distance), room.blocks(0, each.blocks)));
     all.push_back(me.collect(room.rank_on(each.distance), room.blocks(each.distance, each.blocks)));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "engine/collective/context.hpp"
 
@@ -17,9 +16,9 @@ struct bruck_exchange {
 
 /// The exchanges of the step that finds every rank with `held` of `all` blocks: k at once. The next
 /// one finds it with k+1 times as many.
-inline std::vector<bruck_exchange> bruck_step(std::size_t held, std::size_t all,
+inline pooled_list<bruck_exchange> bruck_step(std::size_t held, std::size_t all,
                                               std::size_t ports) {
-  std::vector<bruck_exchange> step;
+  pooled_list<bruck_exchange> step;
   for (std::size_t distance = held; distance < all && step.size() < ports; distance += held) {
     step.push_back({distance, std::min(held, all - distance)});
   }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "engine/collective/catalog.hpp"
 
@@ -56,7 +55,7 @@ public:
 
 private:
   std::size_t ranks_a_node_;
-  std::vector<node_cost> node_;
+  pooled_list<node_cost> node_;
   std::set<std::pair<std::size_t, std::size_t>> pairs_;
 };
 

@@ -1,7 +1,6 @@
 #include "algos/patterns/direct_allgather.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "algos/patterns/costs.hpp"
 #include "algos/patterns/ports.hpp"
@@ -35,14 +34,14 @@ task<> send_own(context& me, const arguments& call, ranks to) {
 task<> send_as_invited(context& me, const arguments& call) {
   const auto own = call.own_block(me.rank());
   const auto send = [&](std::size_t rank) { return me.deliver(rank, own); };
-  const std::vector<std::size_t> others = ranks_after(me);
+  const pooled_list<std::size_t> others = ranks_after(me);
   co_await transfer_with(others, ready_at_once(me), send);
 }
 
 task<> send_to_those_here_first(context& me, const arguments& call, ranks here) {
-  std::vector<bool> is_here(me.size());
+  pooled_list<bool> is_here(me.size());
   for (const std::size_t rank : here) is_here[rank] = true;
-  std::vector<std::size_t> order(here.begin(), here.end());
+  pooled_list<std::size_t> order(here.begin(), here.end());
   for (const std::size_t rank : ranks_after(me)) {
     if (!is_here[rank]) order.push_back(rank);
   }
@@ -60,8 +59,8 @@ task<> collect_as_they_come(context& me, const arguments& call, ranks here, peer
 
 task<> direct_allgather(context& me, const arguments& call) {
   me.arrive();
-  const std::vector<std::size_t> before = ranks_before(me);
-  const std::vector<std::size_t> after = ranks_after(me);
+  const pooled_list<std::size_t> before = ranks_before(me);
+  const pooled_list<std::size_t> after = ranks_after(me);
   co_await invite_all(me, call, before);
   auto outgoing = send_own(me, call, after);
   auto incoming = collect_in_order(me, call, before);
@@ -70,12 +69,12 @@ task<> direct_allgather(context& me, const arguments& call) {
 
 task<> pap_direct_allgather(context& me, const arguments& call) {
   me.arrive();
-  const std::vector<std::size_t> before = ranks_before(me);
+  const pooled_list<std::size_t> before = ranks_before(me);
   co_await invite_all(me, call, before);
   auto coming = me.messages_from(before);
-  std::vector<std::size_t> here;
+  pooled_list<std::size_t> here;
   while (const auto from = coming.next_that_is_here()) here.push_back(*from);
-  std::vector<task<>> both;
+  pooled_list<task<>> both;
   if (me.goes_in_place(call.own_block(me.rank()).size())) {
     both.push_back(send_as_invited(me, call));
   } else {

@@ -1,7 +1,6 @@
 #include "algos/patterns/direct_alltoall.hpp"
 
 #include <utility>
-#include <vector>
 
 #include "algos/patterns/outgoing_blocks.hpp"
 #include "algos/patterns/ports.hpp"
@@ -50,14 +49,14 @@ task<> receive_in_order(const exchange& in, ranks from) {
 
 /// The order in which to send blocks that need no invitation, and what waits for one.
 struct sending_order {
-  std::vector<std::size_t> at_once;
-  std::vector<std::size_t> as_invited;
+  pooled_list<std::size_t> at_once;
+  pooled_list<std::size_t> as_invited;
 };
 
 /// Those that have been heard of first, then the others from the next rank on.
 sending_order order_of(const exchange& in, ranks heard) {
   sending_order order;
-  std::vector<bool> is_heard(in.me.size());
+  pooled_list<bool> is_heard(in.me.size());
   for (const std::size_t rank : heard) {
     is_heard[rank] = true;
     if (!in.me.goes_in_place(in.blocks[rank].size())) order.at_once.push_back(rank);
@@ -90,8 +89,8 @@ task<> receive_by_arrival(const exchange& in, ranks heard, peer_arrivals& rest) 
 task<> direct_alltoall(context& me, const arguments& call) {
   const exchange in(me, call);
   me.arrive();
-  const std::vector<std::size_t> before = ranks_before(me);
-  const std::vector<std::size_t> after = ranks_after(me);
+  const pooled_list<std::size_t> before = ranks_before(me);
+  const pooled_list<std::size_t> after = ranks_after(me);
   co_await invite_all(in, before);
   auto outgoing = send_in_order(in, after);
   auto incoming = receive_in_order(in, before);
@@ -101,10 +100,10 @@ task<> direct_alltoall(context& me, const arguments& call) {
 task<> pap_direct_alltoall(context& me, const arguments& call) {
   const exchange in(me, call);
   me.arrive();
-  const std::vector<std::size_t> before = ranks_before(me);
+  const pooled_list<std::size_t> before = ranks_before(me);
   co_await invite_all(in, before);
   auto coming = me.messages_from(before);
-  std::vector<std::size_t> heard;
+  pooled_list<std::size_t> heard;
   while (const auto from = coming.next_that_is_here()) heard.push_back(*from);
   const sending_order order = order_of(in, heard);
   auto outgoing = send_by_arrival(in, order);

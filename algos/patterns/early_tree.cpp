@@ -16,8 +16,8 @@ std::size_t early_tree::speaker_of(std::size_t node) const noexcept {
   return node == me_.shape().node_of(root_) ? root_ : leader_of(me_.shape(), node);
 }
 
-std::vector<std::size_t> early_tree::children() const {
-  std::vector<std::size_t> result;
+pooled_list<std::size_t> early_tree::children() const {
+  pooled_list<std::size_t> result;
   for (std::size_t distance = nodes_.first_distance(); distance != 0;
        distance = nodes_.next_distance(distance)) {
     for (const auto& child : nodes_.children(distance)) {
@@ -28,7 +28,7 @@ std::vector<std::size_t> early_tree::children() const {
 }
 
 task<> early_tree::combine_children(std::span<std::byte> sum) {
-  std::vector<std::size_t> below = children();
+  pooled_list<std::size_t> below = children();
   pooled<std::byte> theirs(below.empty() ? 0 : sum.size());
   for (const std::size_t child : below) co_await me_.invite(child, sum.size());
   auto here = me_.messages_from(std::move(below));

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "algos/patterns/binomial_blocks.hpp"
 #include "algos/patterns/combine_arrivals.hpp"
 #include "algos/patterns/suitability.hpp"
@@ -20,7 +18,7 @@ public:
   bool is_root() const noexcept { return nodes_.is_root(); }
   std::size_t parent() const noexcept { return speaker_of(nodes_.parent()); }
   /// The speakers right below, those with most nodes below them first.
-  std::vector<std::size_t> children() const;
+  pooled_list<std::size_t> children() const;
 
   /// A speaker's part, for an item: `sum` holds its own contribution; puts to it those of its
   /// neighbours on track `in`, and what the speakers below hand it, as they come. Hands it up.

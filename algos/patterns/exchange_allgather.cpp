@@ -46,7 +46,7 @@ task<> invite_all(const exchange& in) {
 }
 
 task<> collect_group(const exchange& in) {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (std::size_t rank = in.speaker() + 1; rank < in.groups.first(in.group + 1); ++rank) {
     all.push_back(in.me.collect(rank, in.call.received_from(rank)));
   }
@@ -54,7 +54,7 @@ task<> collect_group(const exchange& in) {
 }
 
 task<> exchange_with_partners(const exchange& in, std::size_t width) {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (const std::size_t partner : in.groups.partners(in.group, width)) {
     const std::size_t rank = in.groups.first(partner);
     all.push_back(in.me.deliver(rank, in.blocks(in.group, width)));
@@ -64,7 +64,7 @@ task<> exchange_with_partners(const exchange& in, std::size_t width) {
 }
 
 task<> deliver_to_group(const exchange& in) {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (std::size_t rank = in.speaker() + 1; rank < in.groups.first(in.group + 1); ++rank) {
     all.push_back(in.me.deliver(rank, in.all_blocks()));
   }

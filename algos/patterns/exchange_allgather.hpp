@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "engine/collective/context.hpp"
 
@@ -30,8 +29,8 @@ public:
     return group - group % width;
   }
   /// The groups with which one then exchanges it, to have what `base()` times as many have.
-  std::vector<std::size_t> partners(std::size_t group, std::size_t width) const {
-    std::vector<std::size_t> result;
+  pooled_list<std::size_t> partners(std::size_t group, std::size_t width) const {
+    pooled_list<std::size_t> result;
     const std::size_t next_width = width * base_;
     const std::size_t begin = aligned(group, next_width);
     for (std::size_t j = 1; j < base_; ++j) {

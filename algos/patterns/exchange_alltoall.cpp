@@ -1,7 +1,6 @@
 #include "algos/patterns/exchange_alltoall.hpp"
 
 #include <utility>
-#include <vector>
 
 #include "algos/patterns/exchange_bundles.hpp"
 #include "algos/patterns/ports.hpp"
@@ -25,10 +24,10 @@ struct speech {
   const arguments& call;
   exchange_bundles bundles;
   std::size_t group;
-  std::vector<std::span<const std::byte>> sent;  // by each rank of the group
-  std::vector<std::span<std::byte>> collected;   // the same, but for this rank
-  std::vector<const std::byte*> at;  // where bundles lie that came; others are in `sent`
-  std::vector<std::vector<load>> rounds;
+  pooled_list<std::span<const std::byte>> sent;  // by each rank of the group
+  pooled_list<std::span<std::byte>> collected;   // the same, but for this rank
+  pooled_list<const std::byte*> at;  // where bundles lie that came; others are in `sent`
+  pooled_list<pooled_list<load>> rounds;
 
   speech(context& me, const arguments& call, std::size_t group)
       : me(me), call(call), bundles(me.size(), ports_of(me)), group(group) {
@@ -47,8 +46,8 @@ struct speech {
   std::size_t member(std::size_t i) const { return me.rank() + i; }
 
 private:
-  std::vector<load> loads(std::size_t weight) const {
-    std::vector<load> all;
+  pooled_list<load> loads(std::size_t weight) const {
+    pooled_list<load> all;
     for (const std::size_t partner : groups().partners(group, weight)) {
       const std::size_t going = bundles.blocks_to(partner, group, weight) * call.bytes();
       const std::size_t coming = bundles.blocks_to(group, partner, weight) * call.bytes();
@@ -79,7 +78,7 @@ task<> invite_all(const speech& of) {
 }
 
 task<> collect_group(const speech& of) {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (std::size_t i = 1; i < of.sent.size(); ++i) {
     all.push_back(of.me.collect(of.member(i), of.collected[i - 1]));
   }
@@ -143,11 +142,11 @@ task<> speak(speech& of) {
   co_await invite_all(of);
   co_await collect_group(of);
   for (const auto& round : of.rounds) {
-    std::vector<task<>> all;
+    pooled_list<task<>> all;
     for (const load& one : round) all.push_back(exchange_with(of, one));
     co_await when_all(std::move(all));
   }
-  std::vector<task<>> others;
+  pooled_list<task<>> others;
   for (std::size_t i = 1; i < of.sent.size(); ++i) others.push_back(hand_over(of, i));
   co_await when_all(std::move(others));
   // Last: in place, what this rank had for the others of its group was there.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <vector>
 
 #include "algos/patterns/simultaneous.hpp"
 #include "engine/coro/when_all.hpp"
@@ -38,13 +37,13 @@ private:
 };
 
 /// The indices of the ranks of one group, or of all leaders.
-std::vector<std::size_t> members(const node_groups& of, std::size_t group) {
-  std::vector<std::size_t> result(of.begin(group + 1) - of.begin(group));
+pooled_list<std::size_t> members(const node_groups& of, std::size_t group) {
+  pooled_list<std::size_t> result(of.begin(group + 1) - of.begin(group));
   std::iota(result.begin(), result.end(), of.begin(group));
   return result;
 }
-std::vector<std::size_t> leaders(const node_groups& of) {
-  std::vector<std::size_t> result;
+pooled_list<std::size_t> leaders(const node_groups& of) {
+  pooled_list<std::size_t> result;
   for (std::size_t group = 0; group < of.count(); ++group) result.push_back(of.begin(group));
   return result;
 }

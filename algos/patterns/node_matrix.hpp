@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "algos/patterns/node_slots.hpp"
 #include "engine/team/shape.hpp"
@@ -93,7 +92,7 @@ private:
   std::size_t here_;  // ranks of this node
   std::size_t block_;
   order order_;
-  std::vector<std::size_t> first_;  // slot of each piece
+  pooled_list<std::size_t> first_;  // slot of each piece
 };
 
 /// The same places for what leaves, the blocks of one source all together: it copies them straight,

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "engine/collective/context.hpp"
 
@@ -49,7 +48,7 @@ private:
   const shape& ranks_;
   std::size_t block_;
   std::size_t begin_;               // the node whose slots come first
-  std::vector<std::size_t> first_;  // slot of each node from there on
+  pooled_list<std::size_t> first_;  // slot of each node from there on
 };
 
 }  // namespace muster::algos

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "engine/collective/context.hpp"
 
@@ -10,8 +9,8 @@
 namespace muster::algos {
 
 /// The one after this rank, the one after that, and so on, going round.
-inline std::vector<std::size_t> ranks_after(const context& me) {
-  std::vector<std::size_t> all;
+inline pooled_list<std::size_t> ranks_after(const context& me) {
+  pooled_list<std::size_t> all;
   all.reserve(me.size() - 1);
   for (std::size_t step = 1; step < me.size(); ++step) {
     all.push_back((me.rank() + step) % me.size());
@@ -21,8 +20,8 @@ inline std::vector<std::size_t> ranks_after(const context& me) {
 
 /// The one before this rank, the one before that, and so on, going round: where each rank sends in
 /// the order of `ranks_after`, messages come in this one.
-inline std::vector<std::size_t> ranks_before(const context& me) {
-  std::vector<std::size_t> all;
+inline pooled_list<std::size_t> ranks_before(const context& me) {
+  pooled_list<std::size_t> all;
   all.reserve(me.size() - 1);
   for (std::size_t step = 1; step < me.size(); ++step) {
     all.push_back((me.rank() + me.size() - step) % me.size());

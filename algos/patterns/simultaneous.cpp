@@ -9,7 +9,7 @@ task<> simultaneous::invite() {
 }
 
 task<> simultaneous::run() {
-  std::vector<task<>> all;
+  pooled_list<task<>> all;
   for (const outgoing& each : out_) all.push_back(me_.deliver(each.to, each.bytes));
   for (const incoming& each : in_) all.push_back(me_.collect(each.from, each.place));
   co_await when_all(std::move(all));

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "engine/collective/context.hpp"
 
@@ -31,8 +30,8 @@ private:
     std::span<std::byte> place;
   };
   context& me_;
-  std::vector<outgoing> out_;
-  std::vector<incoming> in_;
+  pooled_list<outgoing> out_;
+  pooled_list<incoming> in_;
 };
 
 }  // namespace muster::algos

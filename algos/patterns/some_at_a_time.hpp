@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "algos/patterns/peers.hpp"
 #include "engine/collective/context.hpp"
@@ -23,7 +22,7 @@ task<> transfer_in_turn(std::span<const std::size_t> ranks, std::size_t first, s
 /// that is late does not hold up all.
 template <class Transfer>
 task<> transfer_with(std::span<const std::size_t> ranks, std::size_t at_a_time, Transfer transfer) {
-  std::vector<task<>> turns;
+  pooled_list<task<>> turns;
   for (std::size_t first = 0; first < std::min(at_a_time, ranks.size()); ++first) {
     turns.push_back(transfer_in_turn(ranks, first, at_a_time, transfer));
   }
@@ -33,7 +32,7 @@ task<> transfer_with(std::span<const std::size_t> ranks, std::size_t at_a_time, 
 /// The same with every other rank.
 template <class Transfer>
 task<> transfer_with_all(context& me, Transfer transfer, std::size_t at_a_time = 4) {
-  const std::vector<std::size_t> others = ranks_after(me);
+  const pooled_list<std::size_t> others = ranks_after(me);
   co_await transfer_with(others, at_a_time, std::move(transfer));
 }
 

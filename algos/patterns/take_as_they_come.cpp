@@ -1,11 +1,9 @@
 #include "algos/patterns/take_as_they_come.hpp"
 
-#include <vector>
-
 namespace muster::algos {
 
 task<> take_as_they_come(context& me, const arguments& call) {
-  std::vector<std::size_t> others;
+  pooled_list<std::size_t> others;
   for (std::size_t step = 1; step < me.size(); ++step) {
     others.push_back((me.rank() + step) % me.size());
   }

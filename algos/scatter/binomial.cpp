@@ -62,7 +62,7 @@ task<> run(context& me, const arguments& call) {
   }
   for (std::size_t distance = of.tree.first_distance(); distance != 0;
        distance = of.tree.next_distance(distance)) {
-    std::vector<task<>> level;
+    pooled_list<task<>> level;
     for (const auto& child : of.tree.children(distance)) level.push_back(send_down(of, child));
     co_await when_all(std::move(level));
   }

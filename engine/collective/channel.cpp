@@ -72,14 +72,12 @@ task<> context::deliver_pieces(std::size_t to, std::span<const std::byte> bytes)
 
 task<> context::deliver_in_place(std::size_t to, std::span<const std::byte> bytes) {
   using until = channel_wait::until;
-  {
-    const open_channel in(fabric(), ticket_.lane, to, rank(), stream::invitations);
-    co_await channel_wait(*this, *in, until::holds, sizeof(message_header), to);
-    take_header(*in, to, bytes.size());
-  }
+  const open_channel in(fabric(), ticket_.lane, to, rank(), stream::invitations);
   const open_channel out(fabric(), ticket_.lane, rank(), to, stream::messages);
-  co_await channel_wait(*this, *out, until::has_room, wire::channel::in_place_room, to);
   const message_header header{ticket_.word, bytes.size()};
+  co_await invitation_wait(*this, *in, *out, header, to);
+  take_header(*in, to, bytes.size());
+  co_await channel_wait(*this, *out, until::has_room, wire::channel::in_place_room, to);
   out->put_in_place(std::as_bytes(std::span(&header, 1)), bytes);
   co_await work();
   co_await channel_wait(*this, *out, until::has_left, 0, to);
@@ -98,8 +96,9 @@ task<> context::invite(std::size_t from, std::size_t bytes) {
 task<> context::collect(std::size_t from, std::span<std::byte> bytes) {
   using until = channel_wait::until;
   const open_channel in(fabric(), ticket_.lane, from, rank(), stream::messages);
-  co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
-  take_header(*in, from, bytes.size());
+  do {
+    co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
+  } while (take_header(*in, from, bytes.size()).bytes != bytes.size());
   if (goes_in_place(bytes.size())) {
     take_in_place(*in, from, bytes);
     co_await work();
@@ -119,13 +118,14 @@ task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
   co_await collect(from, bytes);
 }
 
-void context::take_header(wire::channel& in, std::size_t from, std::size_t bytes) {
+message_header context::take_header(wire::channel& in, std::size_t from, std::size_t bytes) {
   message_header header;
   in.take(std::as_writable_bytes(std::span(&header, 1)));
-  if (header.word == ticket_.word && header.bytes == bytes) return;
+  const std::uint64_t said = header.bytes & ~message_header::asks;
+  if (header.word == ticket_.word && said == bytes) return header;
   if (auto why = mismatch(from)) throw *why;
   throw error(errc::mismatched_call,
-              "rank " + std::to_string(from) + " speaks of " + std::to_string(header.bytes) +
+              "rank " + std::to_string(from) + " speaks of " + std::to_string(said) +
                   " bytes where rank " + std::to_string(rank()) + " expected " +
                   std::to_string(bytes) + " in " + describe(),
               from);
@@ -137,9 +137,21 @@ void context::take_in_place(wire::channel& in, std::size_t from, std::span<std::
   if (refused != 0) throw_refused(from, refused);
 }
 
+bool invitation_wait::ready() noexcept { return invitations_.holds(sizeof(message_header)); }
+
+bool invitation_wait::interrupted(clock_time now, bool thorough) noexcept {
+  if (collective_wait::interrupted(now, thorough)) return true;
+  const auto question = std::as_bytes(std::span(&question_, 1));
+  if (thorough && !asked_ && messages_.has_room(question.size())) {
+    asked_ = true;
+    messages_.put(question, {});
+  }
+  return false;
+}
+
 // ---- arrivals of peers
 
-peer_arrivals::peer_arrivals(context& me, stream what, std::vector<std::size_t> ranks)
+peer_arrivals::peer_arrivals(context& me, stream what, pooled_list<std::size_t> ranks)
     : collective_wait(me), pending_(std::move(ranks)) {
   channels_.reserve(pending_.size());
   for (const std::size_t rank : pending_) {

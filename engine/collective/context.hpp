@@ -97,10 +97,10 @@ public:
   bool goes_in_place(std::size_t bytes) const noexcept;
   /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
   /// what has come already the rank that comes first in `ranks` is first.
-  peer_arrivals messages_from(std::vector<std::size_t> ranks) {
+  peer_arrivals messages_from(pooled_list<std::size_t> ranks) {
     return {*this, wire::stream::messages, std::move(ranks)};
   }
-  peer_arrivals invitations_from(std::vector<std::size_t> ranks) {
+  peer_arrivals invitations_from(pooled_list<std::size_t> ranks) {
     return {*this, wire::stream::invitations, std::move(ranks)};
   }
 
@@ -273,7 +273,8 @@ private:
   [[noreturn]] void throw_refused(std::size_t rank, int system_error) const;
   task<> deliver_pieces(std::size_t rank, std::span<const std::byte> bytes);
   task<> deliver_in_place(std::size_t rank, std::span<const std::byte> bytes);
-  void take_header(wire::channel& in, std::size_t from, std::size_t bytes);
+  /// What comes next from a rank that is to send, or to be sent, so many bytes; also a question.
+  message_header take_header(wire::channel& in, std::size_t from, std::size_t bytes);
   void take_in_place(wire::channel& in, std::size_t from, std::span<std::byte> bytes);
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept {

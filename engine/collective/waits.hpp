@@ -2,12 +2,13 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "engine/collective/neighbour_set.hpp"
+#include "engine/coro/frame_pool.hpp"
 #include "engine/progress/waiter.hpp"
 #include "engine/wire/channel.hpp"
 
@@ -67,8 +68,38 @@ private:
 /// What goes before each message, and is an invitation: who sends it, by fingerprint, and how long
 /// the message is.
 struct message_header {
+  /// In `bytes`: not a message yet, but a question why there is no invitation to send it.
+  static constexpr std::uint64_t asks = std::uint64_t{1} << 63;
+
   std::uint64_t word;
   std::uint64_t bytes;
+};
+
+/// Waits for a receiver's invitation. Where that does not come for long, it asks: a receiver that
+/// expects another length may believe that none is needed, and would wait for ever, too.
+class invitation_wait final : public collective_wait {
+public:
+  invitation_wait(context& me, const wire::channel& invitations, wire::channel& messages,
+                  const message_header& message, std::size_t peer) noexcept
+      : collective_wait(me),
+        invitations_(invitations),
+        messages_(messages),
+        question_{message.word, message.bytes | message_header::asks},
+        peer_(peer) {}
+
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready() || look_again(); }
+  void await_resume() { rethrow_interruption(); }
+  bool interrupted(clock_time now, bool thorough) noexcept override;
+
+private:
+  bool awaits(std::size_t rank) const noexcept override { return rank == peer_; }
+
+  const wire::channel& invitations_;
+  wire::channel& messages_;
+  message_header question_;
+  std::size_t peer_;
+  bool asked_ = false;
 };
 
 /// Ranks of any node in the order in which something of this operation comes from them, those that
@@ -78,7 +109,7 @@ struct message_header {
 class peer_arrivals final : public collective_wait {
 public:
   /// Arrivals of their messages, or of their invitations.
-  peer_arrivals(context& me, wire::stream what, std::vector<std::size_t> ranks);
+  peer_arrivals(context& me, wire::stream what, pooled_list<std::size_t> ranks);
   ~peer_arrivals();
 
   /// An awaiter of its own: g++ 12 copies one that is an lvalue.
@@ -105,9 +136,9 @@ private:
   bool awaits(std::size_t rank) const noexcept override;
   std::optional<std::size_t> take_arrival();
 
-  std::vector<std::size_t> pending_;
-  std::vector<wire::channel*> channels_;  // of those
-  std::vector<wire::channel*> open_;      // of all
+  pooled_list<std::size_t> pending_;
+  pooled_list<wire::channel*> channels_;  // of those
+  pooled_list<wire::channel*> open_;      // of all
   std::size_t found_ = 0;                 // one of those pending
 };
 

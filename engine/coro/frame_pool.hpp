@@ -105,4 +105,26 @@ private:
   std::vector<void*> blocks_;
 };
 
+/// For containers that live no longer than a coroutine.
+template <class T>
+struct pool_allocator {
+  using value_type = T;
+
+  pool_allocator() = default;
+  template <class Other>
+  explicit(false) pool_allocator(const pool_allocator<Other>&) noexcept {}
+
+  T* allocate(std::size_t count) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    return static_cast<T*>(frame_pool::allocate(count * sizeof(T)));
+  }
+  void deallocate(T* memory, std::size_t) noexcept { frame_pool::release(memory); }
+
+  friend bool operator==(const pool_allocator&, const pool_allocator&) = default;
+};
+
+/// A vector whose memory comes from the pool: short ones cost no allocation.
+template <class T>
+using pooled_list = std::vector<T, pool_allocator<T>>;
+
 }  // namespace muster

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/coro/frame_pool.hpp"
 #include "engine/coro/stop.hpp"
 #include "engine/coro/task.hpp"
 
@@ -142,13 +143,13 @@ auto when_all(task<T>... tasks)
 }
 
 /// The same for any number of tasks of one kind; results in the order given.
-template <class T>
-auto when_all(std::vector<task<T>> tasks) -> task<
+template <class T, class Allocator>
+auto when_all(std::vector<task<T>, Allocator> tasks) -> task<
     std::conditional_t<std::is_void_v<T>, void, std::vector<detail::result_or_nothing<T>>>> {
   const coroutine_place place = co_await this_coroutine{};
   detail::join meeting(place, tasks.size());
-  std::vector<detail::result_slot<T>> slots(tasks.size());
-  std::vector<detail::child> children;
+  pooled_list<detail::result_slot<T>> slots(tasks.size());
+  pooled_list<detail::child> children;
   children.reserve(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     children.push_back(detail::run_child<T>(std::move(tasks[i]), meeting, slots[i]));

@@ -34,7 +34,7 @@ task<> note_order(context& me, const arguments& call) {
     }
     co_return co_await me.collect(0, call.received_from(0));
   }
-  std::vector<std::size_t> others;
+  pooled_list<std::size_t> others;
   for (std::size_t rank = 1; rank < me.size(); ++rank) others.push_back(rank);
   const bool in_place = me.goes_in_place(call.bytes());
   auto here =
