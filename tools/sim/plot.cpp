@@ -22,7 +22,7 @@ constexpr double footer_height = 46;
 
 /// Told apart by people who don't see all colours alike, too.
 constexpr std::array<std::string_view, 8> colours{"#1971c2", "#d9480f", "#2f9e44", "#5f3dc4",
-                                                  "#e8590c", "#0c8599", "#a61e4d", "#495057"};
+                                                  "#74b816", "#0c8599", "#a61e4d", "#495057"};
 constexpr std::string_view automatic_colour = "#f08c00";
 
 class plot {
