@@ -24,6 +24,9 @@ stage_kind tracks_only(const shape&, const machine&, const arguments&) {
   return stage_kind::lengthy;
 }
 
+/// How many ranks rank 0 has heard of.
+std::atomic<std::size_t> heard_of = 0;
+
 /// Ranks in the order in which rank 0 hears of them, at the front of its result's elements.
 task<> note_order(context& me, const arguments& call) {
   me.arrive();
@@ -47,6 +50,7 @@ task<> note_order(context& me, const arguments& call) {
       co_await me.collect(*from, call.received_from(*from));
     }
     call.received_from(0)[heard++] = static_cast<std::byte>(*from);
+    heard_of = heard;
   }
 }
 
@@ -58,15 +62,20 @@ const algorithm noting = {.id = "noting",
                           .stages = tracks_only,
                           .run = note_order};
 
-/// Rank 2 comes first, then 3, then 1.
+void wait_until(const std::atomic<std::size_t>& count, std::size_t reaches) {
+  while (count < reaches) std::this_thread::sleep_for(1ms);
+}
+
+/// Rank 2 comes first, then 3, then 1: each when the one before has been heard of.
 std::vector<std::byte> order_heard(std::size_t bytes, const std::vector<std::size_t>& node_of) {
-  constexpr std::chrono::milliseconds late[] = {0ms, 90ms, 0ms, 45ms};
+  constexpr std::size_t heard_before[] = {0, 2, 0, 1};
+  heard_of = 0;
   std::vector<std::byte> heard;
   run_threads(4,
               [&](team& of) {
                 std::vector<std::byte> mine(bytes, static_cast<std::byte>(of.rank()));
                 std::vector<std::byte> all(bytes * of.size());
-                std::this_thread::sleep_for(late[of.rank()]);
+                wait_until(heard_of, heard_before[of.rank()]);
                 start(of.engine(), allgather(of, mine, all)).wait();
                 if (of.rank() == 0) heard.assign(all.begin(), all.begin() + 3);
               },
@@ -87,11 +96,13 @@ TEST_CASE("ranks are heard of in the order in which they come, by their messages
 
 TEST_CASE("of those that are there already the first that was named is first") {
   const watchdog alive("what is there");
-  const auto body = [](team& of) {
+  std::atomic<std::size_t> sent = 0;
+  const auto body = [&sent](team& of) {
     std::vector<std::byte> mine(3);
     std::vector<std::byte> all(3 * of.size());
-    if (of.rank() == 0) std::this_thread::sleep_for(80ms);
+    if (of.rank() == 0) wait_until(sent, 3);
     start(of.engine(), allgather(of, mine, all)).wait();
+    ++sent;
     if (of.rank() != 0) return;
     CHECK(all[0] == std::byte{1});
     CHECK(all[1] == std::byte{2});
@@ -116,7 +127,7 @@ task<> stage_all(context& me, const arguments& call) {
     own.emplace(me, bytes);
     shared = own->bytes();
     last_staging = shared.data();
-    me.publish(own->announcement());
+    own->announce();
   } else {
     me.arrive();
     shared = co_await me.staging_of(0, bytes);
