@@ -14,17 +14,17 @@
 // Source: the pipeline of Tipparaju, Nieplocha, Panda 2003 (2.4), with the notices of arrival of
 // Qian 2010 (6.4).
 
-#include "algos/patterns/early_tree.hpp"
 #include "algos/algorithms.hpp"
 #include "algos/patterns/leaders.hpp"
 #include "algos/patterns/node_reduce.hpp"
+#include "algos/patterns/speaker_tree.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
-task<> hand_down(context& me, const early_tree& tree, std::span<std::byte> sum) {
+task<> hand_down(context& me, const speaker_tree& tree, std::span<std::byte> sum) {
   if (!tree.is_root()) co_await me.expect(tree.parent(), sum);
   pooled_list<task<>> all;
   for (const std::size_t child : tree.children()) all.push_back(me.deliver(child, sum));
@@ -32,7 +32,7 @@ task<> hand_down(context& me, const early_tree& tree, std::span<std::byte> sum) 
 }
 
 task<> lead(context& me, const arguments& call, track& in, track& out) {
-  early_tree tree(me, leader_of(me.shape(), 0));
+  speaker_tree tree(me, leader_of(me.shape(), 0));
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     const std::size_t offset = in.cut().offset(k);
     const std::span<std::byte> sum = call.result().subspan(offset, in.cut().length(k));

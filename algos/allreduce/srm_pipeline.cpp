@@ -49,11 +49,8 @@ task<> combine_nodes(pipeline& of, std::size_t item) {
 task<> hand_down(pipeline& of, std::size_t item) {
   const auto leader = [&](std::size_t node) { return leader_of(of.me.shape(), node); };
   if (!of.nodes.is_root()) co_await of.me.expect(leader(of.nodes.parent()), of.place(item));
-  for (std::size_t distance = of.nodes.first_distance(); distance != 0;
-       distance = of.nodes.next_distance(distance)) {
-    for (const auto& child : of.nodes.children(distance)) {
-      co_await of.me.deliver(leader(of.nodes.number_of(child.member)), of.place(item));
-    }
+  for (const auto& child : of.nodes.children()) {
+    co_await of.me.deliver(leader(of.nodes.number_of(child.member)), of.place(item));
   }
 }
 

@@ -42,10 +42,7 @@ task<> receive_from(gathering& of, binomial_tree::branch child) {
 
 task<> receive_from_children(gathering& of) {
   pooled_list<task<>> all;
-  for (std::size_t distance = of.tree.first_distance(); distance != 0;
-       distance = of.tree.next_distance(distance)) {
-    for (const auto& child : of.tree.children(distance)) all.push_back(receive_from(of, child));
-  }
+  for (const auto& child : of.tree.children()) all.push_back(receive_from(of, child));
   co_await when_all(std::move(all));
 }
 

@@ -52,6 +52,16 @@ public:
     }
     return result;
   }
+  /// All of them, those with most members below them first.
+  pooled_list<branch> children() const {
+    pooled_list<branch> result;
+    for (std::size_t distance = first_distance(); distance != 0;
+         distance = next_distance(distance)) {
+      const auto level = children(distance);
+      result.insert(result.end(), level.begin(), level.end());
+    }
+    return result;
+  }
   /// Of so many members from `member` on: those before numbers go round.
   std::size_t before_wrap(std::size_t member, std::size_t count) const noexcept {
     return std::min(count, size_ - number_of(member));

@@ -2,8 +2,7 @@
 //
 //  1  the ranks of a node lend or stage their contributions, item by item
 //  2  one speaks for the node, the root on its own, the leader elsewhere: it combines them, and
-//  what
-//     comes from the nodes below it in a binomial tree, as they come, and hands the sum up
+//     what comes from the nodes below it in a binomial tree, as they come, and hands the sum up
 //
 // ⌈log2 n⌉ steps between nodes, towards the root itself. Nobody waits for one who is late while
 // there is something to combine: when the last comes, only its own is left to do on its way up.
@@ -11,15 +10,15 @@
 // Source: the tree of Tipparaju, Nieplocha, Panda 2003 (2.1), with the notices of arrival of Qian
 // 2010 (6.4).
 
-#include "algos/patterns/early_tree.hpp"
 #include "algos/algorithms.hpp"
 #include "algos/patterns/reduce_slices.hpp"
+#include "algos/patterns/speaker_tree.hpp"
 #include "algos/patterns/suitability.hpp"
 
 namespace muster::algos {
 namespace {
 
-task<> speak(context& me, const arguments& call, early_tree& tree, track& in) {
+task<> speak(context& me, const arguments& call, speaker_tree& tree, track& in) {
   const items& cut = in.cut();
   const std::span<std::byte> partial =
       me.scratch(tree.is_root() ? 0 : std::min(cut.piece, call.bytes()));
@@ -41,7 +40,7 @@ task<> contribute_all(context& me, const arguments& call, track& in, std::size_t
 }
 
 task<> run(context& me, const arguments& call) {
-  early_tree tree(me, call.root);
+  speaker_tree tree(me, call.root);
   track in(me, 0, items(call.bytes(), 1, items::in_step, call.grain()));
   me.arrive();
   if (me.rank() == tree.speaker()) {

@@ -10,9 +10,9 @@
 namespace muster::algos {
 
 /// For those who speak for their nodes: a root on its own node, the leader elsewhere.
-class early_tree {
+class speaker_tree {
 public:
-  early_tree(context& me, std::size_t root) noexcept;
+  speaker_tree(context& me, std::size_t root) noexcept;
 
   std::size_t speaker() const noexcept { return speaker_of(node_); }
   bool is_root() const noexcept { return nodes_.is_root(); }

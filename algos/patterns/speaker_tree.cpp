@@ -1,4 +1,4 @@
-#include "algos/patterns/early_tree.hpp"
+#include "algos/patterns/speaker_tree.hpp"
 
 #include "algos/patterns/leaders.hpp"
 #include "algos/patterns/members.hpp"
@@ -6,28 +6,25 @@
 
 namespace muster::algos {
 
-early_tree::early_tree(context& me, std::size_t root) noexcept
+speaker_tree::speaker_tree(context& me, std::size_t root) noexcept
     : me_(me),
       root_(root),
       node_(node_number(me)),
       nodes_(me.shape().nodes(), me.shape().node_of(root), node_, 1) {}
 
-std::size_t early_tree::speaker_of(std::size_t node) const noexcept {
+std::size_t speaker_tree::speaker_of(std::size_t node) const noexcept {
   return node == me_.shape().node_of(root_) ? root_ : leader_of(me_.shape(), node);
 }
 
-pooled_list<std::size_t> early_tree::children() const {
+pooled_list<std::size_t> speaker_tree::children() const {
   pooled_list<std::size_t> result;
-  for (std::size_t distance = nodes_.first_distance(); distance != 0;
-       distance = nodes_.next_distance(distance)) {
-    for (const auto& child : nodes_.children(distance)) {
-      result.push_back(speaker_of(nodes_.number_of(child.member)));
-    }
+  for (const auto& child : nodes_.children()) {
+    result.push_back(speaker_of(nodes_.number_of(child.member)));
   }
   return result;
 }
 
-task<> early_tree::combine_children(std::span<std::byte> sum) {
+task<> speaker_tree::combine_children(std::span<std::byte> sum) {
   pooled_list<std::size_t> below = children();
   pooled<std::byte> theirs(below.empty() ? 0 : sum.size());
   for (const std::size_t child : below) co_await me_.invite(child, sum.size());
@@ -38,7 +35,7 @@ task<> early_tree::combine_children(std::span<std::byte> sum) {
   }
 }
 
-task<> early_tree::combine(track& in, std::size_t item, std::span<std::byte> sum) {
+task<> speaker_tree::combine(track& in, std::size_t item, std::span<std::byte> sum) {
   auto elsewhere = combine_children(sum);
   // Both put to what is in `sum` when their next inputs are there.
   auto inside = combine_arrivals(me_, item_inputs{in, item}, sum.data(), sum.data(),
