@@ -33,8 +33,9 @@ public:
   explicit selection_table(std::vector<rule> rules) : rules_(std::move(rules)) {}
 
   const std::vector<rule>& rules() const noexcept { return rules_; }
-  /// Those for such a call on such a team, the first to be tried first.
-  std::vector<const rule*> matching(const shape& ranks, const arguments& call) const;
+  /// The first rule for such a call on such a team, from number `from` on; their number if none is.
+  std::size_t first_match(const shape& ranks, const arguments& call,
+                          std::size_t from) const noexcept;
 
 private:
   std::vector<rule> rules_;

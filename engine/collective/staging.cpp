@@ -7,20 +7,18 @@
 namespace muster {
 
 staging::staging(context& me, std::size_t bytes)
-    : me_(me),
-      bytes_(bytes),
-      memory_(me.team_.take_staging(bytes)),
-      where_(me.fabric().lend(memory_, false)) {
-  // Published by the provider, too; but where a simulation leaves out payload, that moves nothing.
-  std::memcpy(me.publication(me.index_, sizeof where_), &where_, sizeof where_);
-}
+    : me_(me), bytes_(bytes), memory_(me.team_.take_staging(bytes)) {}
 
 staging::~staging() {
   if (released_) me_.team_.give_back_staging(memory_);
 }
 
-std::span<const std::byte> staging::announcement() const noexcept {
-  return std::as_bytes(std::span(&where_, 1));
+void staging::announce() noexcept {
+  // No payload: it counts where a simulation leaves that out, too.
+  const wire::origin where = me_.fabric().lend(memory_, false);
+  static_assert(sizeof where <= wire::inline_bytes);
+  std::memcpy(me_.arrival(me_.index_).payload.data(), &where, sizeof where);
+  me_.arrive();
 }
 
 task<std::span<std::byte>> context::staging_of(std::size_t neighbour, std::size_t bytes) {

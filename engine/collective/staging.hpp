@@ -13,7 +13,7 @@ class context;
 /// long as an operation lasts:
 ///
 ///     staging shared(me, bytes);                        // the provider's
-///     me.publish(shared.announcement());                // arrives with it
+///     shared.announce();                                // this rank's arrival
 ///     …
 ///     co_await done.taken(last);                        // until nobody uses it any more
 ///     shared.release();
@@ -30,8 +30,8 @@ public:
   staging& operator=(const staging&) = delete;
 
   std::span<std::byte> bytes() const noexcept { return memory_.first(bytes_); }
-  /// What the provider publishes.
-  std::span<const std::byte> announcement() const noexcept;
+  /// The provider arrives, and tells where it is.
+  void announce() noexcept;
   /// Nobody uses it any more.
   void release() noexcept { released_ = true; }
 
@@ -39,7 +39,6 @@ private:
   context& me_;
   std::size_t bytes_;
   std::span<std::byte> memory_;
-  wire::origin where_;
   bool released_ = false;
 };
 

@@ -20,6 +20,7 @@ shape::table shape::make_table(std::vector<place> places) {
   // Nodes are numbered as they are met: a lower number later on is a node met again.
   result.nodes_are_contiguous = std::ranges::is_sorted(result.node_of);
   for (const std::vector<std::size_t>& neighbours : result.ranks_of) {
+    result.largest_node = std::max(result.largest_node, neighbours.size());
     std::vector<place> of_node;
     for (const std::size_t rank : neighbours) of_node.push_back(places[rank]);
     result.near.push_back(groups::near(of_node));

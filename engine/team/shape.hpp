@@ -38,6 +38,8 @@ public:
   std::span<const std::size_t> ranks_of(std::size_t node) const noexcept {
     return table_->ranks_of[node];
   }
+  /// Ranks of the node that has most.
+  std::size_t largest_node() const noexcept { return table_->largest_node; }
   /// A rank's index among the ranks of its node.
   std::size_t index_of(std::size_t rank) const noexcept { return index_of_[rank]; }
   /// Whether each node's ranks follow each other, so that going through the nodes, and the ranks
@@ -53,6 +55,7 @@ private:
     std::vector<std::size_t> node_of;
     std::vector<std::size_t> index_of;
     std::vector<std::vector<std::size_t>> ranks_of;
+    std::size_t largest_node = 0;
     bool nodes_are_contiguous;
     std::vector<groups> near;
     std::vector<groups> runs;

@@ -68,6 +68,7 @@ team::team(const team& of, std::unique_ptr<wire::fabric> reach,
   own_fabric_ = std::move(reach);
   chosen_ = of.chosen_;
   table_ = of.table_;
+  table_choices_ = of.table_choices_;
   id_ = id_of(of.id_, members, turn);
   arrivals_ = of.arrivals_;
 }
@@ -146,18 +147,21 @@ void team::choose(collective what, std::string_view text) {
 }
 
 void team::select_by(std::shared_ptr<const selection_table> table) {
-  for (const selection_table::rule& each : table->rules()) find(each.what, each.algorithm);
+  std::vector<choice> choices;
+  for (const selection_table::rule& each : table->rules()) {
+    choices.push_back(find(each.what, each.algorithm));
+  }
   for (last_prepared& last : last_) last.forget();
   table_ = std::move(table);
+  table_choices_ = std::move(choices);
 }
 
 choice team::from_table(const arguments& call) const {
-  if (table_ == nullptr) return {};
-  for (const selection_table::rule* rule : table_->matching(shape_, call)) {
-    const choice found = find(call.what, rule->algorithm);
-    arguments tuned = call;
-    tuned.how = found.how;
-    if (found.row->suits(shape_, machine_, tuned)) return found;
+  arguments tuned = call;
+  const auto match_from = [&](std::size_t from) { return table_->first_match(shape_, call, from); };
+  for (std::size_t i = match_from(0); i < table_choices_.size(); i = match_from(i + 1)) {
+    tuned.how = table_choices_[i].how;
+    if (table_choices_[i].row->suits(shape_, machine_, tuned)) return table_choices_[i];
   }
   return {};
 }
@@ -177,7 +181,9 @@ choice team::select(const arguments& call, const choice& by_hand) const {
                     "' was chosen by hand but does not suit this team and size; expected one of: " +
                     listed(others));
   }
-  if (const choice tabled = from_table(call); tabled.row != nullptr) return tabled;
+  if (table_ != nullptr) {
+    if (const choice tabled = from_table(call); tabled.row != nullptr) return tabled;
+  }
   for (const algorithm* row : rows_for_[what]) {
     if (suits(row) && (row->pays == nullptr || row->pays(shape_, machine_, call))) return {row, {}};
   }

@@ -111,6 +111,7 @@ private:
   friend class turn_wait;
   friend class staging;
 
+  /// There is a table.
   choice from_table(const arguments& call) const;
 
   // Staging is kept between operations, in sizes that are powers of two.
@@ -131,6 +132,7 @@ private:
   muster::machine machine_;
   std::array<choice, collectives> chosen_{};
   std::shared_ptr<const selection_table> table_;
+  std::vector<choice> table_choices_;  // a rule each
   std::array<last_prepared, collectives> last_{};
   operation_order order_;
   // What the ranks of this node were last seen to have completed, and the least of that.
