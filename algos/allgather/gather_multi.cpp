@@ -36,15 +36,15 @@ std::size_t member(const gathered_blocks& in, std::size_t node, std::size_t mast
 
 /// What this rank sends to the masters of its group, and receives if it is a master.
 simultaneous messages_of(gathered_blocks& in) {
-  const bool is_master = member(in, in.mine(), in.mine()) == in.me.rank();
+  const bool is_master = member(in, in.here(), in.here()) == in.me.rank();
   simultaneous result(in.me);
   for (std::size_t step = 1; step < in.nodes(); ++step) {
-    const std::size_t to = in.node_on(step);
-    if (member(in, in.mine(), to) == in.me.rank()) {
-      result.send(member(in, to, to), in.of_node(in.mine()));
+    const std::size_t to = in.node_ahead(step);
+    if (member(in, in.here(), to) == in.me.rank()) {
+      result.send(member(in, to, to), in.of_node(in.here()));
     }
     const std::size_t from = in.node_back(step);
-    if (is_master) result.receive(member(in, from, in.mine()), in.of_node(from));
+    if (is_master) result.receive(member(in, from, in.here()), in.of_node(from));
   }
   return result;
 }
@@ -62,7 +62,7 @@ task<> part(gathered_blocks& in) {
   auto network = exchange(in, all);
   auto copying = in.copy_out_own_node();
   co_await when_all(std::move(network), std::move(copying));
-  co_await in.received.arrived(member_index(in, in.mine(), in.mine()), 0);
+  co_await in.received.arrived(member_index(in, in.here(), in.here()), 0);
   co_await in.copy_out_other_nodes();
 }
 

@@ -28,7 +28,7 @@ task<> receive_from_left(gathered_blocks& in, std::size_t step) {
 task<> lead(gathered_blocks& in) {
   co_await in.share_own();
   co_await in.filled.all_here(0);
-  const std::size_t right = in.leader(in.node_on(1));
+  const std::size_t right = in.leader(in.node_ahead(1));
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t before = in.node_back(step - 1);
     auto outgoing = in.me.deliver(right, in.of_node(before));

@@ -31,14 +31,14 @@ arrival_notes notes(gathered_blocks& in) {
 
 pooled_list<std::size_t> other_leaders(const gathered_blocks& in) {
   pooled_list<std::size_t> result;
-  for (std::size_t i = 1; i < in.nodes(); ++i) result.push_back(in.leader(in.node_on(i)));
+  for (std::size_t i = 1; i < in.nodes(); ++i) result.push_back(in.leader(in.node_ahead(i)));
   return result;
 }
 
 task<> send_as_invited(gathered_blocks& in) {
   auto inviting = in.me.invitations_from(other_leaders(in));
   while (const auto to = co_await inviting.next()) {
-    co_await in.me.deliver(*to, in.of_node(in.mine()));
+    co_await in.me.deliver(*to, in.of_node(in.here()));
   }
 }
 
@@ -49,12 +49,12 @@ task<> send_to_those_here_first(gathered_blocks& in, pooled_list<std::size_t> he
   auto coming = in.me.messages_from(std::move(others));
   while (const auto from = coming.next_that_is_here()) here.push_back(*from);
   std::ranges::copy(coming.still_to_come(), std::back_inserter(here));
-  for (const std::size_t to : here) co_await in.me.deliver(to, in.of_node(in.mine()));
+  for (const std::size_t to : here) co_await in.me.deliver(to, in.of_node(in.here()));
 }
 
 task<> send_own_node(gathered_blocks& in, const pooled_list<std::size_t>& here) {
   co_await in.filled.all_here(0);
-  if (in.me.goes_in_place(in.of_node(in.mine()).size())) {
+  if (in.me.goes_in_place(in.of_node(in.here()).size())) {
     co_await send_as_invited(in);
   } else {
     co_await send_to_those_here_first(in, here);

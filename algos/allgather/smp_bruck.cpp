@@ -24,7 +24,7 @@ namespace {
 /// Copies out what this node and those after it have, from one up to another.
 task<> copy_out_nodes(gathered_blocks& in, std::size_t from, std::size_t end) {
   for (std::size_t i = from; i < std::min(end, in.nodes()); ++i) {
-    co_await in.copy_out(in.node_on(i));
+    co_await in.copy_out(in.node_ahead(i));
   }
 }
 
@@ -35,8 +35,8 @@ task<> exchange(gathered_blocks& in, std::size_t distance, std::size_t ports) {
     const std::size_t away = port * distance;
     const std::size_t count = std::min(distance, in.nodes() - away);
     const std::size_t to = in.leader(in.node_back(away));
-    all.push_back(in.me.deliver(to, in.slots.of_nodes(in.shared, in.mine(), count)));
-    const std::size_t from = in.node_on(away);
+    all.push_back(in.me.deliver(to, in.slots.of_nodes(in.shared, in.here(), count)));
+    const std::size_t from = in.node_ahead(away);
     all.push_back(in.me.expect(in.leader(from), in.slots.of_nodes(in.shared, from, count)));
   }
   co_await when_all(std::move(all));
@@ -56,7 +56,7 @@ task<> lead(gathered_blocks& in, std::size_t ports) {
 }
 
 task<> follow(gathered_blocks& in, std::size_t ports) {
-  co_await in.copy_out(in.mine());
+  co_await in.copy_out(in.here());
   std::size_t step = 0;
   for (std::size_t distance = 1; distance < in.nodes(); distance *= ports + 1) {
     co_await in.received.arrived(0, step++);

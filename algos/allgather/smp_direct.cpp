@@ -20,12 +20,12 @@ namespace {
 /// To every k-th node, from `first` steps away on.
 task<> send_to_leaders(gathered_blocks& in, std::size_t first, std::size_t ports) {
   for (std::size_t step = first; step < in.nodes(); step += ports) {
-    co_await in.me.deliver(in.leader(in.node_on(step)), in.of_node(in.mine()));
+    co_await in.me.deliver(in.leader(in.node_ahead(step)), in.of_node(in.here()));
   }
 }
 
 task<> receive_and_copy_out(gathered_blocks& in) {
-  co_await in.copy_out(in.mine());
+  co_await in.copy_out(in.here());
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t node = in.node_back(step);
     co_await in.me.collect(in.leader(node), in.of_node(node));

@@ -25,11 +25,8 @@ namespace {
 
 task<> gather(gathered_blocks& in, const binomial_tree& tree) {
   pooled_list<task<>> all;
-  for (std::size_t distance = tree.first_distance(); distance != 0;
-       distance = tree.next_distance(distance)) {
-    for (const auto& [child, below] : tree.children(distance)) {
-      all.push_back(in.me.expect(in.leader(child), in.slots.of_nodes(in.shared, child, below)));
-    }
+  for (const auto& [child, below] : tree.children()) {
+    all.push_back(in.me.expect(in.leader(child), in.slots.of_nodes(in.shared, child, below)));
   }
   co_await when_all(std::move(all));
   if (tree.is_root()) co_return;
@@ -41,11 +38,8 @@ task<> broadcast(gathered_blocks& in, const binomial_tree& tree) {
   const auto everything = in.slots.of_nodes(in.shared, 0, in.nodes());
   if (!tree.is_root()) co_await in.me.expect(in.leader(tree.parent()), everything);
   pooled_list<task<>> all;
-  for (std::size_t distance = tree.first_distance(); distance != 0;  // the tallest subtree first
-       distance = tree.next_distance(distance)) {
-    for (const auto& child : tree.children(distance)) {
-      all.push_back(in.me.deliver(in.leader(child.member), everything));
-    }
+  for (const auto& child : tree.children()) {
+    all.push_back(in.me.deliver(in.leader(child.member), everything));
   }
   co_await when_all(std::move(all));
 }
@@ -53,7 +47,7 @@ task<> broadcast(gathered_blocks& in, const binomial_tree& tree) {
 task<> part(gathered_blocks& in) {
   co_await in.share_own();
   if (is_leader(in.me)) {
-    const binomial_tree over_nodes(in.nodes(), 0, in.mine(), 1);
+    const binomial_tree over_nodes(in.nodes(), 0, in.here(), 1);
     co_await in.filled.all_here(0);
     co_await gather(in, over_nodes);
     co_await broadcast(in, over_nodes);
@@ -61,7 +55,7 @@ task<> part(gathered_blocks& in) {
   }
   // Not even their own node's blocks before: they come again, into their places.
   co_await in.received.arrived(0, 0);
-  co_await in.copy_out(in.mine());
+  co_await in.copy_out(in.here());
   co_await in.copy_out_other_nodes();
 }
 

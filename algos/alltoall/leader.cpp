@@ -20,10 +20,10 @@ namespace {
 
 task<> take_part(node_alltoall& in) {
   co_await in.give_all();
-  in.given.post(0);
+  in.filled.post(0);
   if (is_leader(in.me)) {
     co_await invite_leaders(in);
-    co_await in.given.all_here(0);
+    co_await in.filled.all_here(0);
     co_await exchange_pieces(in);
     in.received.post(0);
   }
@@ -34,15 +34,7 @@ task<> take_part(node_alltoall& in) {
 
 task<> run(context& me, const arguments& call) {
   node_alltoall in(me, call, node_matrix::order::by_source);
-  co_await run_in_node_buffer(in, in.bytes_both_ways(), 0, take_part);
-}
-
-node_cost costs(const even_nodes& of, const arguments& call) {
-  const std::size_t messages = of.nodes - 1;
-  return {.messages = messages,
-          .bytes = messages * of.ranks_a_node * of.ranks_a_node * call.bytes(),
-          .connections = messages,
-          .memory = memory_both_ways(of, call)};
+  co_await with_node_buffer(in, in.bytes_both_ways(), 0, take_part);
 }
 
 }  // namespace
@@ -53,7 +45,7 @@ const algorithm alltoall_leader = {
     .summary = "all to the leader, leaders exchange, the leader hands out",
     .source = "Kumar, Mamidala, Panda 2008",
     .formula = "n-1 messages of p^2m bytes, n-1 connections, (2n-1)p^2m bytes shared",
-    .costs = costs,
+    .costs = cost_of_pieces_both_ways,
     .suits = fits_both_ways,
     .stages = signal_stages,
     .run = run,

@@ -29,9 +29,9 @@ task<> send_rows(node_alltoall& in) {
 
 task<> take_part(node_alltoall& in) {
   co_await in.give_all();
-  in.given.post(0);
+  in.filled.post(0);
   co_await invite_peers(in);
-  co_await in.given.all_here(0);
+  co_await in.filled.all_here(0);
   co_await in.take(in.here(), in.piece_to(in.here()));
   auto outgoing = send_rows(in);
   auto incoming = receive_from_peers(in);
@@ -41,11 +41,11 @@ task<> take_part(node_alltoall& in) {
 
 task<> run(context& me, const arguments& call) {
   node_alltoall in(me, call, node_matrix::order::by_destination);
-  co_await run_in_node_buffer(in, in.blocks.bytes(), 0, take_part);
+  co_await with_node_buffer(in, in.blocks.bytes(), 0, take_part);
 }
 
 bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_shared_buffer(call.bytes() * ranks.size() * most_ranks_a_node(ranks));
+  return fits_into_node_buffer(most_bytes_of_pieces(ranks, call));
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

@@ -15,6 +15,7 @@
 // Source: Tran et al., OHIO (III.A).
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/copy_runs.hpp"
 #include "algos/patterns/ohio.hpp"
 
 namespace muster::algos {
@@ -24,22 +25,24 @@ struct as_staged : ohio_frame {
   source_rows rows;  // of the send buffer
 
   as_staged(context& me, const arguments& call)
-      : ohio_frame(me, call), rows(me.shape(), here, call.bytes()) {}
+      : ohio_frame(me, call), rows(me.shape(), here(), call.bytes()) {}
 
-  std::size_t bytes() const { return rows.bytes() + pieces.bytes(); }
+  std::size_t bytes() const { return rows.bytes() + blocks.bytes(); }
 
   std::span<std::byte> piece_received(std::size_t node) const {
-    return pieces.of_node(shared.subspan(rows.bytes()), node);
-  }
-  std::span<const std::byte> block_from(std::size_t step, std::size_t source) const {
-    if (step == 0) return rows.to(shared, me.shape().index_of(source), me.rank());
-    return pieces.from(piece_received(from(step)), source, me.node_index());
+    return blocks.of_node(shared.subspan(rows.bytes()), node);
   }
 
   task<> stage() {
     const auto place = [this](std::size_t rank) { return rows.to(shared, me.node_index(), rank); };
     const auto block = [this](std::size_t rank) { return call.sent_to(rank); };
     co_await copy_runs(me, me.size(), place, block);
+  }
+  task<> copy_out(std::size_t step) {
+    if (step != 0) co_return co_await take(from(step), piece_received(from(step)));
+    for (std::size_t source = 0; source < me.node().size(); ++source) {
+      co_await me.copy(call.received_from(me.rank_of(source)), rows.to(shared, source, me.rank()));
+    }
   }
   task<> send(std::size_t node) {
     for (std::size_t source = 0; source < me.node().size(); ++source) {
@@ -50,10 +53,10 @@ struct as_staged : ohio_frame {
     const std::size_t sources = me.shape().ranks_of(node).size();
     const auto piece = piece_received(node);
     for (std::size_t source = 0; source < sources; ++source) {
-      co_await me.invite(peer_in(node), pieces.row_from(piece, source).size());
+      co_await me.invite(peer_in(node), blocks.row_from(piece, source).size());
     }
     for (std::size_t source = 0; source < sources; ++source) {
-      co_await me.collect(peer_in(node), pieces.row_from(piece, source));
+      co_await me.collect(peer_in(node), blocks.row_from(piece, source));
     }
   }
   task<> exchange(std::size_t step) {
@@ -63,17 +66,10 @@ struct as_staged : ohio_frame {
   }
 };
 
-bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_shared_buffer(2 * most_bytes_of_pieces(ranks, call));
-}
-
 node_cost costs(const even_nodes& of, const arguments& call) {
-  const std::size_t nodes = of.nodes - 1;
-  const std::size_t piece = of.ranks_a_node * of.ranks_a_node * call.bytes();
-  return {.messages = nodes * of.ranks_a_node,
-          .bytes = nodes * piece,
-          .connections = nodes,
-          .memory = (of.nodes + nodes) * piece};
+  node_cost cost = cost_of_pieces_both_ways(of, call);
+  cost.messages *= of.ranks_a_node;
+  return cost;
 }
 
 }  // namespace
@@ -86,7 +82,7 @@ const algorithm alltoall_ohio_v1 = {
     .formula = "(n-1)p messages of pm bytes, n-1 connections, (2n-1)p^2m bytes shared",
     .costs = costs,
     .has_groups = true,
-    .suits = suits,
+    .suits = fits_both_ways,
     .stages = signal_stages,
     .run = run_ohio<as_staged>,
 };

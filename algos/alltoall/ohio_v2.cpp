@@ -24,42 +24,16 @@ namespace {
 struct rearranged : ohio_frame {
   using ohio_frame::ohio_frame;
 
-  std::size_t bytes() const { return 2 * pieces.bytes(); }
+  std::size_t bytes() const { return bytes_both_ways(); }
 
-  std::span<std::byte> piece_sent(std::size_t node) const { return pieces.of_node(shared, node); }
-  std::span<std::byte> piece_received(std::size_t node) const {
-    return pieces.of_node(shared.subspan(pieces.bytes()), node);
-  }
-  std::span<const std::byte> block_from(std::size_t step, std::size_t source) const {
-    const auto piece = step == 0 ? piece_sent(here) : piece_received(from(step));
-    return pieces.from(piece, source, me.node_index());
-  }
-
-  task<> stage() {
-    const auto sent = [this](std::size_t rank) { return call.sent_to(rank); };
-    for (std::size_t step = 0; step < nodes; ++step) {
-      co_await stage_piece(me, pieces, piece_sent(to(step)), to(step), sent);
-    }
-  }
+  task<> stage() { return give_all(); }
+  task<> copy_out(std::size_t step) { return take(from(step), piece_from(from(step))); }
   task<> exchange(std::size_t step) {
-    auto outgoing = me.deliver(peer_in(to(step)), piece_sent(to(step)));
-    auto incoming = me.expect(peer_in(from(step)), piece_received(from(step)));
+    auto outgoing = me.deliver(peer_in(to(step)), piece_to(to(step)));
+    auto incoming = me.expect(peer_in(from(step)), piece_from(from(step)));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 };
-
-bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_shared_buffer(2 * most_bytes_of_pieces(ranks, call));
-}
-
-node_cost costs(const even_nodes& of, const arguments& call) {
-  const std::size_t messages = of.nodes - 1;
-  const std::size_t piece = of.ranks_a_node * of.ranks_a_node * call.bytes();
-  return {.messages = messages,
-          .bytes = messages * piece,
-          .connections = messages,
-          .memory = (of.nodes + messages) * piece};
-}
 
 }  // namespace
 
@@ -69,9 +43,9 @@ const algorithm alltoall_ohio_v2 = {
     .summary = "leaders exchange pieces rearranged while staging, one message to each node",
     .source = "Tran, OHIO III.B",
     .formula = "n-1 messages of p^2m bytes, n-1 connections, (2n-1)p^2m bytes shared",
-    .costs = costs,
+    .costs = cost_of_pieces_both_ways,
     .has_groups = true,
-    .suits = suits,
+    .suits = fits_both_ways,
     .stages = signal_stages,
     .run = run_ohio<rearranged>,
 };

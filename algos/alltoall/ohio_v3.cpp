@@ -29,47 +29,35 @@ struct two_places : ohio_frame {
   std::size_t place_bytes;
 
   two_places(context& me, const arguments& call)
-      : ohio_frame(me, call), place_bytes(pieces.most_bytes()) {}
+      : ohio_frame(me, call), place_bytes(blocks.most_bytes()) {}
 
-  std::size_t places() const { return std::min(2 * leaders, nodes - 1); }
-  std::size_t bytes() const { return pieces.bytes() + places() * place_bytes; }
+  std::size_t places() const { return std::min(2 * leaders, nodes() - 1); }
+  std::size_t bytes() const { return blocks.bytes() + places() * place_bytes; }
 
-  std::span<std::byte> piece_sent(std::size_t node) const { return pieces.of_node(shared, node); }
   std::span<std::byte> place(std::size_t step) const {
-    const std::size_t begin = pieces.bytes() + step % places() * place_bytes;
-    return shared.subspan(begin, pieces.bytes_of(from(step)));
-  }
-  std::span<const std::byte> block_from(std::size_t step, std::size_t source) const {
-    const auto piece = step == 0 ? piece_sent(here) : place(step);
-    return pieces.from(piece, source, me.node_index());
+    const std::size_t begin = blocks.bytes() + step % places() * place_bytes;
+    return shared.subspan(begin, blocks.bytes_of(from(step)));
   }
 
-  task<> stage() {
-    const auto sent = [this](std::size_t rank) { return call.sent_to(rank); };
-    for (std::size_t step = 0; step < nodes; ++step) {
-      co_await stage_piece(me, pieces, piece_sent(to(step)), to(step), sent);
-    }
+  task<> stage() { return give_all(); }
+  task<> copy_out(std::size_t step) {
+    return take(from(step), step == 0 ? piece_to(here()) : place(step));
   }
   task<> exchange(std::size_t step) {
     if (step > places()) co_await received.taken(step - places());
-    auto outgoing = me.deliver(peer_in(to(step)), piece_sent(to(step)));
+    auto outgoing = me.deliver(peer_in(to(step)), piece_to(to(step)));
     auto incoming = me.expect(peer_in(from(step)), place(step));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 };
 
 bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_shared_buffer(most_bytes_of_pieces(ranks, call));
+  return fits_into_node_buffer(most_bytes_of_pieces(ranks, call));
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {
-  const std::size_t messages = of.nodes - 1;
-  const std::size_t piece = of.ranks_a_node * of.ranks_a_node * call.bytes();
-  const std::size_t leaders = std::clamp<std::size_t>(call.how.groups, 1, of.ranks_a_node);
-  return {.messages = messages,
-          .bytes = messages * piece,
-          .connections = messages,
-          .memory = (of.nodes + std::min(2 * leaders, messages)) * piece};
+  const std::size_t places = std::min(2 * leaders_everywhere(of, call), of.nodes - 1);
+  return cost_of_pieces(of, call, of.nodes + places);
 }
 
 }  // namespace

@@ -36,11 +36,11 @@ task<> gather(node_alltoall& in, std::size_t step) {
   if (step == in.nodes()) co_return;
   if (step >= buffers) co_await in.received.taken(step - buffers);
   co_await in.give(in.node_ahead(step), piece_of(in, step));
-  in.given.post(step);
+  in.filled.post(step);
 }
 
 task<> send_row(node_alltoall& in, std::size_t step) {
-  co_await in.given.all_here(step);
+  co_await in.filled.all_here(step);
   const auto piece = piece_of(in, step);
   if (step == 0) {
     co_await in.take(in.here(), piece);
@@ -71,12 +71,12 @@ task<> run(context& me, const arguments& call) {
   // In place, blocks of the last steps must leave before others come.
   if (call.in_place()) in.sent = me.set_aside(in.sent);
   const std::size_t bytes = std::min(buffers, in.nodes()) * in.blocks.most_bytes();
-  co_await run_in_node_buffer(in, bytes, in.nodes() - 1, take_part);
+  co_await with_node_buffer(in, bytes, in.nodes() - 1, take_part);
 }
 
 bool suits(const shape& ranks, const machine&, const arguments& call) {
-  const std::size_t most = most_ranks_a_node(ranks);
-  return fits_into_shared_buffer(buffers * call.bytes() * most * most);
+  const std::size_t most = ranks.largest_node();
+  return fits_into_node_buffer(buffers * call.bytes() * most * most);
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

@@ -23,10 +23,8 @@
 // After: Tran et al., OHIO (III.C); docs/decisions/18-alltoall-at-scale.md.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/leaders.hpp"
+#include "algos/patterns/node_alltoall.hpp"
 #include "algos/patterns/node_steps.hpp"
-#include "algos/patterns/shared_buffer.hpp"
-#include "engine/collective/staging.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
@@ -37,77 +35,61 @@ std::size_t messages_at_once(const arguments& call) {
   return call.how.ports != 0 ? call.how.ports : by_default;
 }
 
-struct stream {
-  context& me;
-  const arguments& call;
-  std::span<const std::byte> sent;
-  std::size_t here;     // this node
-  std::size_t nodes;    // n
+struct stream : node_alltoall {
   std::size_t leaders;  // g
   std::size_t a_batch;  // bg steps
   std::size_t places;   // two batches of them
-  node_matrix pieces;
   std::size_t place_bytes;
-  std::span<std::byte> shared;  // the first leader's: own piece, those to send, those received
-  track staged;  // item k: a rank's blocks for batch k are; taken by leaders: they have sent theirs
-  track received;  // item s - 1: a leader has the piece of step s; taken with item s: copied out
 
+  // Posted on `filled`, item k: a rank's blocks for batch k; taken by leaders: they have sent
+  // theirs. Posted on `received`, item s - 1: a leader has the piece of step s; taken with item s.
   stream(context& me, const arguments& call)
-      : me(me),
-        call(call),
-        here(node_number(me)),
-        nodes(me.shape().nodes()),
+      : node_alltoall(me, call),
         leaders(leaders_everywhere(me.shape(), call.how.groups)),
         a_batch(messages_at_once(call) * leaders),
-        places(std::min(2 * a_batch, nodes - 1)),
-        pieces(me.shape(), here, call.bytes()),
-        place_bytes(pieces.most_bytes()),
-        staged(me, 0, signals),
-        received(me, 1, signals) {
-    sent = {call.sent_to(0).data(), call.bytes() * me.size()};
+        places(std::min(2 * a_batch, nodes() - 1)),
+        place_bytes(blocks.most_bytes()) {
     // In place, blocks must leave before others come: they are moved aside first.
     if (call.in_place()) sent = me.set_aside(sent);
   }
 
   std::size_t bytes() const { return (1 + 2 * places) * place_bytes; }
-  std::size_t batches() const { return (nodes - 1 + a_batch - 1) / a_batch; }
+  std::size_t batches() const { return (nodes() - 1 + a_batch - 1) / a_batch; }
   std::size_t begin_of(std::size_t batch) const { return 1 + batch * a_batch; }
-  std::size_t end_of(std::size_t batch) const { return std::min(nodes, begin_of(batch + 1)); }
+  std::size_t end_of(std::size_t batch) const { return std::min(nodes(), begin_of(batch + 1)); }
   std::size_t leader_in(std::size_t step) const { return (step - 1) % leaders; }
-  std::size_t to(std::size_t step) const { return node_sent_to(me.shape(), here, step); }
-  std::size_t from(std::size_t step) const { return node_received_from(me.shape(), here, step); }
+  std::size_t to(std::size_t step) const { return node_sent_to(me.shape(), here(), step); }
+  std::size_t from(std::size_t step) const { return node_received_from(me.shape(), here(), step); }
   std::size_t peer_in(std::size_t node) const { return me.shape().ranks_of(node)[me.node_index()]; }
 
   /// The place of step 0 is the node's own.
   std::span<std::byte> piece_sent(std::size_t step) const {
     const std::size_t place = step == 0 ? 0 : 1 + step % places;
-    return shared.subspan(place * place_bytes, pieces.bytes_of(to(step)));
+    return shared.subspan(place * place_bytes, blocks.bytes_of(to(step)));
   }
   std::span<std::byte> piece_received(std::size_t step) const {
     const std::size_t place = step == 0 ? 0 : 1 + places + step % places;
-    return shared.subspan(place * place_bytes, pieces.bytes_of(from(step)));
+    return shared.subspan(place * place_bytes, blocks.bytes_of(from(step)));
   }
 };
 
 task<> stage_step(stream& in, std::size_t step) {
-  const std::size_t bytes = in.call.bytes();
-  const auto block = [&](std::size_t rank) { return in.sent.subspan(rank * bytes, bytes); };
-  co_await stage_piece(in.me, in.pieces, in.piece_sent(step), in.to(step), block);
+  return in.give(in.to(step), in.piece_sent(step));
 }
 
 task<> stage_batch(stream& in, std::size_t batch) {
   // Of the leaders this rank may be one: its own are sent already.
   for (std::size_t leader = 0; batch >= 2 && leader < in.leaders; ++leader) {
-    co_await in.staged.taken(batch - 2, leader);
+    co_await in.filled.taken(batch - 2, leader);
   }
   for (std::size_t step = in.begin_of(batch); step < in.end_of(batch); ++step) {
     co_await stage_step(in, step);
   }
-  in.staged.post(batch);
+  in.filled.post(batch);
 }
 
 task<> copy_out_step(stream& in, std::size_t step) {
-  co_await copy_out_piece(in.me, in.call, in.pieces, in.piece_received(step), in.from(step));
+  co_await in.take(in.from(step), in.piece_received(step));
   in.received.take(step);
 }
 
@@ -124,7 +106,7 @@ task<> stage_and_copy_out(stream& in, std::size_t batch) {
   if (batch > 0) {
     co_await copy_out_batch(in, batch - 1);
   } else {
-    co_await in.staged.all_here(0);
+    co_await in.filled.all_here(0);
     co_await copy_out_step(in, 0);
   }
 }
@@ -148,11 +130,11 @@ task<> exchange_batch(stream& in, std::size_t batch) {
     all.push_back(in.me.deliver(in.peer_in(in.to(step)), in.piece_sent(step)));
   }
   co_await when_all(std::move(all));
-  in.staged.take(batch);
+  in.filled.take(batch);
 }
 
 task<> lead(stream& in, std::size_t batch) {
-  co_await in.staged.all_here(batch);
+  co_await in.filled.all_here(batch);
   auto exchange = exchange_batch(in, batch);
   auto meanwhile = stage_and_copy_out(in, batch);
   co_await when_all(std::move(exchange), std::move(meanwhile));
@@ -163,7 +145,7 @@ task<> take_part(stream& in) {
   if (in.batches() > 0) {
     co_await stage_batch(in, 0);
   } else {
-    in.staged.post(0);
+    in.filled.post(0);
     co_await stage_and_copy_out(in, 0);
   }
   const bool leads = in.me.node_index() < in.leaders;
@@ -179,38 +161,23 @@ task<> take_part(stream& in) {
 
 task<> run(context& me, const arguments& call) {
   stream in(me, call);
-  if (!is_leader(me)) {
-    me.arrive();
-    in.shared = co_await me.staging_of(0, in.bytes());
-    co_return co_await take_part(in);
-  }
-  staging shared(me, in.bytes());
-  in.shared = shared.bytes();
-  me.publish(shared.announcement());
-  co_await take_part(in);
-  co_await in.received.taken(in.nodes - 1);
-  shared.release();
+  co_await with_node_buffer(in, in.bytes(), in.nodes() - 1, take_part);
+}
+
+/// The node's own piece, and places to send from and to receive into.
+std::size_t pieces_staged(std::size_t nodes, std::size_t leaders, const arguments& call) {
+  return 1 + 2 * std::min(2 * messages_at_once(call) * leaders, nodes - 1);
 }
 
 bool suits(const shape& ranks, const machine&, const arguments& call) {
-  std::size_t most = 0;
-  for (std::size_t node = 0; node < ranks.nodes(); ++node) {
-    most = std::max(most, ranks.ranks_of(node).size());
-  }
-  const std::size_t a_batch = messages_at_once(call) * leaders_everywhere(ranks, call.how.groups);
-  const std::size_t places = std::min(2 * a_batch, ranks.nodes() - 1);
-  return fits_into_shared_buffer((1 + 2 * places) * most * most * call.bytes());
+  const std::size_t leaders = leaders_everywhere(ranks, call.how.groups);
+  const std::size_t most = ranks.largest_node();
+  return fits_into_node_buffer(pieces_staged(ranks.nodes(), leaders, call) * most * most *
+                               call.bytes());
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {
-  const std::size_t messages = of.nodes - 1;
-  const std::size_t piece = of.ranks_a_node * of.ranks_a_node * call.bytes();
-  const std::size_t leaders = std::clamp<std::size_t>(call.how.groups, 1, of.ranks_a_node);
-  const std::size_t places = std::min(2 * messages_at_once(call) * leaders, messages);
-  return {.messages = messages,
-          .bytes = messages * piece,
-          .connections = messages,
-          .memory = (1 + 2 * places) * piece};
+  return cost_of_pieces(of, call, pieces_staged(of.nodes, leaders_everywhere(of, call), call));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/leaders.hpp"
-#include "algos/patterns/shared_buffer.hpp"
+#include "algos/patterns/node_buffer.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/collective/staging.hpp"
 #include "engine/coro/when_all.hpp"
@@ -91,7 +91,7 @@ task<> run(context& me, const arguments& call) {
   if (me.node_index() == speaker) {
     staging shared(me, in.bytes());
     in.shared = shared.bytes();
-    me.publish(shared.announcement());
+    shared.announce();
     co_await speak(in);
     shared.release();
     co_return;
@@ -103,7 +103,7 @@ task<> run(context& me, const arguments& call) {
 }
 
 bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_shared_buffer(ranks.size() * call.bytes());
+  return fits_into_node_buffer(ranks.size() * call.bytes());
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

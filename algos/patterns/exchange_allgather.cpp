@@ -1,4 +1,5 @@
 #include "algos/patterns/exchange_allgather.hpp"
+#include "algos/patterns/exchange_groups.hpp"
 
 #include "algos/patterns/costs.hpp"
 #include "engine/coro/when_all.hpp"

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "algos/patterns/digits.hpp"
-#include "algos/patterns/exchange_allgather.hpp"
+#include "algos/patterns/exchange_groups.hpp"
 
 namespace muster::algos {
 

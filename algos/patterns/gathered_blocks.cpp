@@ -30,11 +30,11 @@ task<> gathered_blocks::copy_out(std::size_t node) {
 
 task<> gathered_blocks::copy_out_own_node() {
   co_await filled.all_here(0);
-  co_await copy_out(mine());
+  co_await copy_out(here());
 }
 
 task<> gathered_blocks::copy_out_other_nodes() {
-  for (std::size_t step = 1; step < nodes(); ++step) co_await copy_out(node_on(step));
+  for (std::size_t step = 1; step < nodes(); ++step) co_await copy_out(node_ahead(step));
 }
 
 task<> gathered_blocks::copy_out_going_back() {
@@ -47,24 +47,15 @@ task<> gathered_blocks::copy_out_going_back() {
 task<> with_gathered_blocks(context& me, const arguments& call, task<> (*part)(gathered_blocks&),
                             std::size_t first_node, std::size_t more_bytes) {
   gathered_blocks in(me, call, first_node);
-  const std::size_t bytes = in.slots.bytes() + more_bytes;
-  if (!is_leader(me)) {
-    me.arrive();
-    in.shared = co_await me.staging_of(0, bytes);
-    co_await part(in);
-    in.received.take(0);
-    co_return;
-  }
-  staging provided(me, bytes);
-  in.shared = provided.bytes();
-  me.publish(provided.announcement());
-  co_await part(in);
-  co_await in.received.taken(0);
-  provided.release();
+  const auto to_the_end = [part](gathered_blocks& on) -> task<> {
+    co_await part(on);
+    on.received.take(0);
+  };
+  co_await with_node_buffer(in, in.slots.bytes() + more_bytes, 0, to_the_end);
 }
 
 bool suits_gathered_blocks(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_shared_buffer(call.bytes() * ranks.size());
+  return fits_into_node_buffer(call.bytes() * ranks.size());
 }
 
 node_cost cost_of_gathered_blocks(const even_nodes& of, const arguments& call,

@@ -3,10 +3,8 @@
 #include <cstddef>
 #include <span>
 
-#include "algos/patterns/leaders.hpp"
+#include "algos/patterns/node_buffer.hpp"
 #include "algos/patterns/node_slots.hpp"
-#include "algos/patterns/shared_buffer.hpp"
-#include "engine/collective/staging.hpp"
 
 /// What the allgathers over nodes share.
 namespace muster::algos {
@@ -15,30 +13,12 @@ namespace muster::algos {
 ///
 /// Every rank puts its own block in; some ranks receive those of other nodes into it; all copy from
 /// it what has come.
-class gathered_blocks {
-public:
-  gathered_blocks(context& me, const arguments& call, std::size_t first_node)
-      : me(me),
-        call(call),
-        slots(me.shape(), call.bytes(), first_node),
-        filled(me, 0, signals),
-        received(me, 1, signals) {}
-
-  context& me;
-  const arguments& call;
+struct gathered_blocks : node_buffer {
   const node_slots slots;
-  std::span<std::byte> shared;  ///< the node's first rank provides it
-  track filled;                 ///< item 0: a rank's own block is in its place
-  track received;               ///< items as each algorithm says: so are other nodes' blocks
 
-  std::size_t nodes() const noexcept { return me.shape().nodes(); }
-  std::size_t mine() const noexcept { return node_number(me); }
-  /// Nodes as they follow this one, going round.
-  std::size_t node_on(std::size_t steps) const noexcept { return (mine() + steps) % nodes(); }
-  std::size_t node_back(std::size_t steps) const noexcept {
-    return (mine() + nodes() - steps) % nodes();
-  }
-  std::size_t leader(std::size_t node) const noexcept { return leader_of(me.shape(), node); }
+  gathered_blocks(context& me, const arguments& call, std::size_t first_node)
+      : node_buffer(me, call), slots(me.shape(), call.bytes(), first_node) {}
+
   /// The places of a node's blocks.
   std::span<std::byte> of_node(std::size_t node) const noexcept {
     return slots.of_node(shared, node);

@@ -53,7 +53,7 @@ simultaneous messages_of(gathered_blocks& in, const node_groups& here, std::size
                          std::size_t groups) {
   simultaneous result(in.me);
   for (std::size_t step = 1; step < in.nodes(); ++step) {
-    const node_groups on(in, in.node_on(step), groups);
+    const node_groups on(in, in.node_ahead(step), groups);
     result.send(on.leader(group % on.count()), here.blocks(group));
     const node_groups back(in, in.node_back(step), groups);
     for (std::size_t theirs = group; theirs < back.count(); theirs += here.count()) {
@@ -72,7 +72,7 @@ task<> lead(gathered_blocks& in, simultaneous& all, std::span<const std::size_t>
 }  // namespace
 
 task<> allgather_by_groups(gathered_blocks& in, std::size_t groups) {
-  const node_groups here(in, in.mine(), groups);
+  const node_groups here(in, in.here(), groups);
   co_await in.share_own();
   if (const auto group = here.led_by(in.me.node_index())) {
     simultaneous all = messages_of(in, here, *group, groups);

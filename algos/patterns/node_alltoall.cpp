@@ -1,20 +1,14 @@
 #include "algos/patterns/node_alltoall.hpp"
 
-#include <algorithm>
-
 #include "algos/patterns/copy_runs.hpp"
-#include "engine/collective/staging.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 
 node_alltoall::node_alltoall(context& me, const arguments& call, node_matrix::order in_piece)
-    : me(me),
-      call(call),
-      blocks(me.shape(), node_number(me), call.bytes(), in_piece),
-      sent(call.sent_to(0).data(), call.bytes() * me.size()),
-      given(me, 0, signals),
-      received(me, 1, signals) {}
+    : node_buffer(me, call),
+      blocks(me.shape(), here(), call.bytes(), in_piece),
+      sent(call.sent_to(0).data(), call.bytes() * me.size()) {}
 
 task<> node_alltoall::give(std::size_t node, std::span<std::byte> piece) {
   const auto ranks = me.shape().ranks_of(node);
@@ -41,36 +35,19 @@ task<> node_alltoall::take_all() {
   for (std::size_t node = 0; node < nodes(); ++node) co_await take(node, piece_from(node));
 }
 
-task<> run_in_node_buffer(node_alltoall& in, std::size_t bytes, std::size_t last,
-                          task<> (*part)(node_alltoall&)) {
-  context& me = in.me;
-  if (!is_leader(me)) {
-    me.arrive();
-    in.shared = co_await me.staging_of(0, bytes);
-    co_await part(in);
-    co_return;
-  }
-  staging shared(me, bytes);
-  in.shared = shared.bytes();
-  me.publish(shared.announcement());
-  co_await part(in);
-  co_await in.received.taken(last);
-  shared.release();
-}
-
 namespace {
 
 task<> send_pieces(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t to = in.node_ahead(step);
-    co_await in.me.deliver(leader_of(in.me.shape(), to), in.piece_to(to));
+    co_await in.me.deliver(in.leader(to), in.piece_to(to));
   }
 }
 
 task<> receive_pieces(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
-    co_await in.me.collect(leader_of(in.me.shape(), from), in.piece_from(from));
+    co_await in.me.collect(in.leader(from), in.piece_from(from));
   }
 }
 
@@ -79,7 +56,7 @@ task<> receive_pieces(node_alltoall& in) {
 task<> invite_leaders(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
-    co_await in.me.invite(leader_of(in.me.shape(), from), in.blocks.bytes_of(from));
+    co_await in.me.invite(in.leader(from), in.blocks.bytes_of(from));
   }
 }
 
@@ -89,20 +66,21 @@ task<> exchange_pieces(node_alltoall& in) {
   co_await when_all(std::move(outgoing), std::move(incoming));
 }
 
-std::size_t most_ranks_a_node(const shape& ranks) {
-  std::size_t most = 0;
-  for (std::size_t node = 0; node < ranks.nodes(); ++node) {
-    most = std::max(most, ranks.ranks_of(node).size());
-  }
-  return most;
-}
-
 bool fits_both_ways(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_shared_buffer(2 * call.bytes() * ranks.size() * most_ranks_a_node(ranks));
+  return fits_into_node_buffer(2 * most_bytes_of_pieces(ranks, call));
 }
 
-std::size_t memory_both_ways(const even_nodes& of, const arguments& call) {
-  return (2 * of.nodes - 1) * of.ranks_a_node * of.ranks_a_node * call.bytes();
+node_cost cost_of_pieces(const even_nodes& of, const arguments& call, std::size_t staged) {
+  const std::size_t messages = of.nodes - 1;
+  const std::size_t piece = of.ranks_a_node * of.ranks_a_node * call.bytes();
+  return {.messages = messages,
+          .bytes = messages * piece,
+          .connections = messages,
+          .memory = staged * piece};
+}
+
+node_cost cost_of_pieces_both_ways(const even_nodes& of, const arguments& call) {
+  return cost_of_pieces(of, call, 2 * of.nodes - 1);
 }
 
 }  // namespace muster::algos
