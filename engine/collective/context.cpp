@@ -100,8 +100,10 @@ void context::abandon(const std::exception_ptr& failure) noexcept {
 }
 
 void context::take_place() noexcept {
-  if (team_.arrivals_ != nullptr) arrived_ = team_.arrivals_->ticks();
   ticket_ = team_.order_.begin(prepared_.fingerprint, prepared_.stages);
+  if (team_.arrivals_ != nullptr) [[unlikely]] {
+    logged_ = team_.arrivals_->begin(team_, prepared_, call_, ticket_.sequence);
+  }
   running_ = true;
   lane_ = &board().arrival(ticket_.lane, 0);
   write_record();

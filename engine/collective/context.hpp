@@ -291,7 +291,7 @@ private:
   void log_arrival(bool failed) const noexcept {
     if (team_.arrivals_ == nullptr) [[likely]]
       return;
-    team_.arrivals_->add(team_, prepared_, call_, ticket_.sequence, arrived_, failed);
+    team_.arrivals_->end(logged_, ticket_.sequence, failed);
   }
   void write_record() noexcept;
   /// Bytes that the ranks of this node receive together.
@@ -311,7 +311,7 @@ private:
   bool results_exceed_cache_ = false;
   wire::arrival* lane_ = nullptr;  // of all neighbours
   ticket ticket_;
-  std::uint64_t arrived_ = 0;  // for the team's log, if it has one
+  arrival_log::begun logged_;  // where the team has a log
   scratch_memory scratch_;
   std::optional<turn_wait> turn_;  // while it waits for its turn
   std::exception_ptr refusal_;     // why it did not even begin

@@ -40,22 +40,30 @@ arrival_log::moment arrival_log::look_at_clocks() const noexcept {
   return best;
 }
 
-void arrival_log::add(const team& of, const prepared_call& how, const arguments& what,
-                      std::uint64_t sequence, std::uint64_t arrived, bool failed) noexcept {
-  const std::uint64_t left = ticks();
+arrival_log::begun arrival_log::begin(const team& of, const prepared_call& how,
+                                      const arguments& what, std::uint64_t sequence) noexcept {
   growing_site* const at = find(of, how, what);
   if (at == nullptr) {
     ++left_out_;
-    return;
+    return {};
   }
   ++at->calls;
   at->bytes += payload_bytes(what, of.size());
-  if (!at->keeps(sequence)) return;
-  if (at->kept.size() == at->kept.capacity() && !make_room(*at)) return;
-  at->kept.push_back({.sequence = sequence,
-                      .failed = failed,
-                      .arrived = static_cast<std::int64_t>(arrived),
-                      .left = static_cast<std::int64_t>(left)});
+  if (!at->keeps(sequence)) return {};
+  return {at, ticks()};
+}
+
+void arrival_log::end(const begun& call, std::uint64_t sequence, bool failed) noexcept {
+  if (call.site == nullptr) return;
+  growing_site& at = *call.site;
+  const std::uint64_t left = ticks();
+  if (!at.keeps(sequence)) return;  // the sample has become smaller meanwhile
+  const bool full = at.kept.size() == at.kept.capacity();
+  if (full && !(make_room(at) && at.keeps(sequence))) return;
+  at.kept.push_back({.sequence = sequence,
+                     .failed = failed,
+                     .arrived = static_cast<std::int64_t>(call.arrived),
+                     .left = static_cast<std::int64_t>(left)});
 }
 
 arrival_log::growing_site* arrival_log::find(const team& of, const prepared_call& how,

@@ -22,13 +22,15 @@ struct prepared_call;
 /// Calls with one signature on one team are a *site*. A log may stay on for as long as a program
 /// runs: it has so many sites and calls of each, and no more. From a site with more calls it keeps
 /// a sample, drawn by their numbers in the team's order, so that every rank keeps the same ones
-/// without a word between them. Recording a call takes two looks at the processor's ticks, a look
-/// at a table and a store; memory grows now and then, until a site is full.
+/// without a word between them. Recording a call takes a look at a table and, where it is kept, two
+/// looks at the processor's ticks and a store; memory grows now and then, until a site is full.
 ///
 /// Belongs to the thread that drives the rank's engine.
 ///
 /// Source: the profiling of process arrival patterns in Qian 2010 (6.3.1).
 class arrival_log {
+  struct growing_site;
+
 public:
   static constexpr std::size_t most_sites = 1024;
   static constexpr std::size_t most_calls = 16 * 1024;  ///< of a site; kept, that is
@@ -48,7 +50,7 @@ public:
     std::size_t rank = 0;           ///< this rank, in the team
     std::string what;               ///< "allreduce(16 x float64, sum)"
     std::string algorithm;
-    std::uint64_t calls = 0;  ///< kept or not
+    std::uint64_t calls = 0;  ///< that have begun, kept or not
     std::uint64_t bytes = 0;  ///< their payloads together: of each the vector, or one block
     std::vector<call> kept;   ///< in the order in which they ended
   };
@@ -59,13 +61,15 @@ public:
   arrival_log& operator=(const arrival_log&) = delete;
   ~arrival_log();
 
-  /// The time, in the log's own unit.
-  std::uint64_t ticks() const noexcept {
-    return virtual_ ? static_cast<std::uint64_t>(clock_.now().count()) : count_ticks();
-  }
-  /// A call has ended. \param arrived its `ticks` when it began
-  void add(const team& of, const prepared_call& how, const arguments& what, std::uint64_t sequence,
-           std::uint64_t arrived, bool failed) noexcept;
+  /// A call that has begun and is to be kept, or nothing.
+  struct begun {
+    growing_site* site = nullptr;
+    std::uint64_t arrived = 0;
+  };
+  begun begin(const team& of, const prepared_call& how, const arguments& what,
+              std::uint64_t sequence) noexcept;
+  /// The call has ended.
+  void end(const begun& call, std::uint64_t sequence, bool failed) noexcept;
 
   /// What was recorded so far.
   std::vector<site> sites() const;
@@ -86,6 +90,10 @@ private:
     std::int64_t ns = 0;
   };
 
+  /// The time, in the log's own unit.
+  std::uint64_t ticks() const noexcept {
+    return virtual_ ? static_cast<std::uint64_t>(clock_.now().count()) : count_ticks();
+  }
   moment look_at_clocks() const noexcept;
   growing_site* find(const team& of, const prepared_call& how, const arguments& what) noexcept;
   growing_site* make(const team& of, const prepared_call& how, const arguments& what) noexcept;
