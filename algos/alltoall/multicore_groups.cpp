@@ -44,8 +44,8 @@ task<> run(context& me, const arguments& call) {
   co_await with_node_buffer(in, in.blocks.bytes(), 0, take_part);
 }
 
-bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_node_buffer(most_bytes_of_pieces(ranks, call));
+bool suits(const shape& ranks, const machine& seen, const arguments& call) {
+  return fits_into_node_buffer(seen, most_bytes_of_pieces(ranks, call));
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

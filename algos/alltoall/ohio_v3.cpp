@@ -51,8 +51,8 @@ struct two_places : ohio_frame {
   }
 };
 
-bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_node_buffer(most_bytes_of_pieces(ranks, call));
+bool suits(const shape& ranks, const machine& seen, const arguments& call) {
+  return fits_into_node_buffer(seen, most_bytes_of_pieces(ranks, call));
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

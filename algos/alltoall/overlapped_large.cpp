@@ -74,9 +74,9 @@ task<> run(context& me, const arguments& call) {
   co_await with_node_buffer(in, bytes, in.nodes() - 1, take_part);
 }
 
-bool suits(const shape& ranks, const machine&, const arguments& call) {
+bool suits(const shape& ranks, const machine& seen, const arguments& call) {
   const std::size_t most = ranks.largest_node();
-  return fits_into_node_buffer(buffers * call.bytes() * most * most);
+  return fits_into_node_buffer(seen, buffers * call.bytes() * most * most);
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

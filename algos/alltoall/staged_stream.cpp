@@ -169,11 +169,11 @@ std::size_t pieces_staged(std::size_t nodes, std::size_t leaders, const argument
   return 1 + 2 * std::min(2 * messages_at_once(call) * leaders, nodes - 1);
 }
 
-bool suits(const shape& ranks, const machine&, const arguments& call) {
+bool suits(const shape& ranks, const machine& seen, const arguments& call) {
   const std::size_t leaders = leaders_everywhere(ranks, call.how.groups);
   const std::size_t most = ranks.largest_node();
-  return fits_into_node_buffer(pieces_staged(ranks.nodes(), leaders, call) * most * most *
-                               call.bytes());
+  return fits_into_node_buffer(
+      seen, pieces_staged(ranks.nodes(), leaders, call) * most * most * call.bytes());
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

@@ -102,8 +102,8 @@ task<> run(context& me, const arguments& call) {
   in.filled.post(0);
 }
 
-bool suits(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_node_buffer(ranks.size() * call.bytes());
+bool suits(const shape& ranks, const machine& seen, const arguments& call) {
+  return fits_into_node_buffer(seen, ranks.size() * call.bytes());
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

@@ -54,8 +54,8 @@ task<> with_gathered_blocks(context& me, const arguments& call, task<> (*part)(g
   co_await with_node_buffer(in, in.slots.bytes() + more_bytes, 0, to_the_end);
 }
 
-bool suits_gathered_blocks(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_node_buffer(call.bytes() * ranks.size());
+bool suits_gathered_blocks(const shape& ranks, const machine& seen, const arguments& call) {
+  return fits_into_node_buffer(seen, call.bytes() * ranks.size());
 }
 
 node_cost cost_of_gathered_blocks(const even_nodes& of, const arguments& call,

@@ -66,8 +66,8 @@ task<> exchange_pieces(node_alltoall& in) {
   co_await when_all(std::move(outgoing), std::move(incoming));
 }
 
-bool fits_both_ways(const shape& ranks, const machine&, const arguments& call) {
-  return fits_into_node_buffer(2 * most_bytes_of_pieces(ranks, call));
+bool fits_both_ways(const shape& ranks, const machine& seen, const arguments& call) {
+  return fits_into_node_buffer(seen, 2 * most_bytes_of_pieces(ranks, call));
 }
 
 node_cost cost_of_pieces(const even_nodes& of, const arguments& call, std::size_t staged) {

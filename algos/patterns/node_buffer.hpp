@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <span>
 
@@ -18,10 +19,11 @@ inline stage_kind signal_stages(const shape&, const machine&, const arguments&) 
   return stage_kind::lengthy;
 }
 
-/// Nobody wants to reserve more than this for staging.
-inline bool fits_into_node_buffer(std::size_t bytes) {
-  constexpr std::size_t most = std::size_t{1} << 29;
-  return bytes <= most;
+/// Whether as many such buffers fit into a rank's memory as there may be operations in flight.
+inline bool fits_into_node_buffer(const machine& seen, std::size_t bytes) {
+  constexpr std::size_t in_flight = 8;
+  const std::size_t most = seen.staging_bytes / in_flight;
+  return bytes <= most && std::bit_ceil(bytes) <= most;  // sizes are powers of two
 }
 
 /// The buffer during one operation, as a rank of the node sees it. The node's first rank provides

@@ -26,12 +26,6 @@ constexpr unsigned ports_bit = 40;
 constexpr unsigned groups_bit = 48;
 constexpr unsigned by_arrival_bit = 63;
 
-/// Whether all ranks know the lengths of all blocks.
-bool agrees_on_count(collective what) noexcept {
-  using enum collective;
-  return what != scatterv && what != gatherv && what != alltoallv;
-}
-
 /// The varying blocks whose lengths all ranks know.
 const block_layout& agreed_blocks(const arguments& call) noexcept {
   return call.what == collective::allgatherv ? *call.receive_blocks : *call.send_blocks;
@@ -46,6 +40,11 @@ std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
          static_cast<std::uint64_t>(call.how.ports) << ports_bit |
          static_cast<std::uint64_t>(call.how.groups) << groups_bit |
          static_cast<std::uint64_t>(call.order) << by_arrival_bit;
+}
+
+bool agrees_on_count(collective what) noexcept {
+  using enum collective;
+  return what != scatterv && what != gatherv && what != alltoallv;
 }
 
 std::size_t agreed_count(const arguments& call) noexcept {

@@ -28,6 +28,8 @@ recorded_call read_record(const wire::call_record& record) noexcept;
 /// the same call.
 std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept;
 
+/// Whether all ranks know how much each is to send and receive.
+bool agrees_on_count(collective what) noexcept;
 /// The count that all ranks know of a call: of its vector or block, or of all blocks together; 0
 /// where each rank only knows its own.
 std::size_t agreed_count(const arguments& call) noexcept;

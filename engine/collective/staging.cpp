@@ -40,7 +40,13 @@ std::span<std::byte> team::take_staging(std::size_t bytes) {
     return found;
   }
   idle_staging_.reserve(++staging_count_);  // so that giving it back cannot fail
-  return fabric_.allocate(wanted, wire::fabric::memory_use::staging);
+  constexpr auto use = wire::fabric::memory_use::staging;
+  try {
+    return fabric_.allocate(wanted, use);
+  } catch (const error&) {  // idle memory of other sizes may be in the way
+    free_staging();
+    return fabric_.allocate(wanted, use);
+  }
 }
 
 void team::give_back_staging(std::span<std::byte> memory) noexcept {
@@ -49,6 +55,7 @@ void team::give_back_staging(std::span<std::byte> memory) noexcept {
 
 void team::free_staging() noexcept {
   for (const std::span<std::byte> each : idle_staging_) fabric_.deallocate(each);
+  idle_staging_.clear();
 }
 
 }  // namespace muster

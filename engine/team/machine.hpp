@@ -33,7 +33,8 @@ struct machine {
   /// Messages between ranks from so many bytes on go straight into the receiver's memory, once it
   /// has said where; shorter ones through a channel.
   std::size_t zero_copy_from = never;
-  bool asymmetric_fence = false;  ///< wakers need no fence (membarrier works)
+  std::size_t staging_bytes = never;  ///< a rank can provide, of all operations in flight together
+  bool asymmetric_fence = false;      ///< wakers need no fence (membarrier works)
 
   /// The block size from which a sender had better let its readers copy from its memory, at a call
   /// each, than stage the block for them. Staged, a block is copied once in and `readers` times

@@ -120,6 +120,7 @@ job job::create(const job_options& options) {
   head.boards_bytes = options.boards_bytes;
   head.measured = options.measured;
   head.measured.asymmetric_fence = asymmetric_fence_works();
+  head.measured.staging_bytes = options.arena_bytes;
   head.one_process = options.one_process;
   std::copy(options.places.begin(), options.places.end(),
             reinterpret_cast<place*>(made.control_.base() + layout.places));
