@@ -36,6 +36,8 @@ std::string title_of(const contender& who);
 struct extent {
   std::size_t ranks = 1;
   std::size_t nodes = 1;  ///< made-up ones that Muster's ranks are spread over
+
+  bool operator==(const extent&) const = default;
 };
 
 /// Where the programs are.

@@ -36,6 +36,12 @@ folder prepare_folder_asked_for() {
   return asked ? profile::prepare_folder(*asked) : asked;
 }
 
+/// What comes with Muster names Muster's own algorithms.
+std::shared_ptr<const selection_table> table_of(catalog algorithms) {
+  const bool own = algorithms.data() == default_algorithms().data();
+  return own ? tune::table_for_made_up_nodes() : nullptr;
+}
+
 /// One rank: its fabric, engine and team, in the order in which they depend on each other.
 class rank_parts {
 public:
@@ -46,8 +52,8 @@ public:
         engine_(options_for(job, fabric_, options), doorbell::share(job.bell(rank))),
         team_(engine_, fabric_, job.shape(), rank, options.algorithms, job.machine()) {
     choose_from_environment(team_);
-    if (const char* const table = std::getenv("MUSTER_TABLE")) {
-      team_.select_by(std::make_shared<selection_table>(tune::read_table(table)));
+    if (auto table = tune::table_asked_for(table_of(options.algorithms))) {
+      team_.select_by(std::move(table));
     }
     if (arrivals) recording_.emplace(team_, *arrivals);
   }

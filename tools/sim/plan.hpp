@@ -4,12 +4,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/arrivals/arrivals.hpp"
 #include "tools/bench/measured.hpp"
+#include "tools/tune/table.hpp"
 #include "transports/sim/clock.hpp"
 #include "transports/sim/model.hpp"
 
@@ -27,6 +29,8 @@ struct job {
   std::optional<arrivals::pattern> late;                 ///< nothing: all come together
   std::optional<std::chrono::nanoseconds> message_time;  ///< of `late`; nothing: the model's
   bool payload = true;                                   ///< where it fits
+  /// For `automatic`; null: none.
+  std::shared_ptr<const selection_table> table = tune::table_for_networks();
   bool traced = false;
 
   std::size_t ranks() const { return nodes * ranks_a_node; }

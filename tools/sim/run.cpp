@@ -97,8 +97,13 @@ private:
   /// Whether the algorithm can run this.
   bool choose() {
     const collective what = found_.at.what;
-    for (std::size_t i = 0; i < simulation_.size() && found_.at.asked != automatic; ++i) {
-      simulation_.rank_at(i).team().choose(what, found_.at.asked);
+    for (std::size_t i = 0; i < simulation_.size(); ++i) {
+      team& each = simulation_.rank_at(i).team();
+      if (found_.at.asked != automatic) {
+        each.choose(what, found_.at.asked);
+      } else if (how_.table != nullptr) {
+        each.select_by(how_.table);
+      }
     }
     try {
       found_.algorithm = chosen_algorithm(simulation_.rank_at(0).team(), buffers_.call_of(0));

@@ -70,6 +70,7 @@ job job_of(const options& wanted) {
   how.late = wanted.late;
   how.message_time = wanted.message_time;
   how.payload = wanted.payload;
+  how.table = tune::table_asked_for(tune::table_for_networks());
   require_ranks(how);
   return how;
 }

@@ -20,12 +20,18 @@ using bench::checked;
 
 constexpr const char* details = R"(
 Tries every algorithm of the catalog, with its options, on every team and size, and writes a table of
-the fastest. MUSTER_TABLE=FILE makes programs select by it: all ranks read the same file. A rule
-holds from the size, nodes or ranks tried before it up to its own, the last one without end; what no
-rule matches, or where its algorithm does not suit, is selected as without a table. The table is JSON
-that may be edited by hand.
+the fastest: real ranks of this machine, those of several nodes on made-up ones (see muster run), or
+with --machine in the simulator. Shown with each is how much faster it is than what would be selected
+without a table; where that is not worth it there is no rule.
+
+MUSTER_TABLE=FILE makes programs select by a table: all ranks read the same file. A rule holds from
+the size, nodes or ranks tried before it up to its own, the last one without end, nodes and ranks
+not below the first; what no rule
+matches, or where its algorithm does not suit, is selected as without a table. The table is JSON that
+may be edited by hand. MUSTER_TABLE=none goes without the one that comes with Muster, too.
 
 Examples:
+  muster tune alltoall allgather --nodes 1,4 --ppn 4 --table here.json --plot here.svg
   muster tune --machine hdr100 --nodes 2,8,32 --ppn 56 alltoall --table hdr100.json --plot hdr100.svg
   MUSTER_TABLE=hdr100.json ./program
 )";
@@ -57,19 +63,24 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
       ->check(CLI::Validator(checked(bench::parse_collective), ""))
       ->type_name("");
   tune.add_option("--machine", wanted->machine,
-                  "the model that is simulated: " + simulator::model_names() + ", this, or a file")
-      ->required()
+                  "simulate a model: " + simulator::model_names() + ", this, or a file")
       ->check(CLI::Validator(checked(check_machine), ""))
       ->type_name("NAME|FILE.json");
   add_numbers(tune, "--nodes", wanted->nodes, "numbers of nodes");
   add_numbers(tune, "--ppn", wanted->ranks_a_node, "ranks on each");
+  tune.add_option("--most-ranks", wanted->most_ranks, "leave out larger teams")
+      ->check(CLI::Range(2, 16384))
+      ->capture_default_str();
   tune.add_option_function<std::string>(
           "--sizes",
           [wanted](const std::string& text) { wanted->sizes = bench::parse_sizes(text); },
           "message sizes: a list 8,4K,1M or a range 8..1M in steps of ×8 (default: 8..256K)")
       ->check(CLI::Validator(checked(bench::parse_sizes), ""))
       ->type_name("SIZES");
-  tune.add_option("--calls", wanted->calls, "calls at each point, of which the median counts")
+  tune.add_option("--calls", wanted->calls, "calls simulated at each point; their median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  tune.add_option("--rounds", wanted->how.rounds, "samples of real ranks, likewise")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   tune.add_option("--table", wanted->table, "write the table there, as JSON")->type_name("FILE");

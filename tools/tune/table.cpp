@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "engine/error.hpp"
+#include "tools/tune/tables_text.hpp"
 
 namespace muster::tune {
 namespace {
@@ -108,6 +110,26 @@ selection_table parse_table(std::string_view text, std::string_view origin) {
     rules.push_back(parse_rule(rule, origin, fmt::format("rule {}", rules.size() + 1)));
   }
   return selection_table(std::move(rules));
+}
+
+std::shared_ptr<const selection_table> table_for_networks() {
+  static const auto table =
+      std::make_shared<const selection_table>(parse_table(text_of_network, "network.json"));
+  return table;
+}
+
+std::shared_ptr<const selection_table> table_for_made_up_nodes() {
+  static const auto table = std::make_shared<const selection_table>(
+      parse_table(text_of_made_up_nodes, "made_up_nodes.json"));
+  return table;
+}
+
+std::shared_ptr<const selection_table> table_asked_for(
+    std::shared_ptr<const selection_table> otherwise) {
+  const char* const file = std::getenv("MUSTER_TABLE");
+  if (file == nullptr) return otherwise;
+  if (std::string_view(file) == "none") return nullptr;
+  return std::make_shared<const selection_table>(read_table(file));
 }
 
 }  // namespace muster::tune

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,14 @@ std::string to_json(const selection_table& table, std::string_view measured);
 selection_table read_table(const std::filesystem::path& file);
 /// The same from text; `origin` is named in errors.
 selection_table parse_table(std::string_view text, std::string_view origin);
+
+/// The tables that come with Muster, see tables/, for nodes that a network joins, or that are made
+/// up on one machine.
+std::shared_ptr<const selection_table> table_for_networks();
+std::shared_ptr<const selection_table> table_for_made_up_nodes();
+/// What the environment's MUSTER_TABLE names: a file, "none", or, where it is not set, `otherwise`.
+/// Null for none. \throws as `read_table`
+std::shared_ptr<const selection_table> table_asked_for(
+    std::shared_ptr<const selection_table> otherwise);
 
 }  // namespace muster::tune

@@ -5,33 +5,32 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <span>
+#include <stdexcept>
 
 #include "algos/catalog.hpp"
+#include "engine/collective/describe.hpp"
 #include "engine/error.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sizes.hpp"
 #include "tools/sim/models.hpp"
-#include "tools/sim/run.hpp"
 #include "tools/tune/picture.hpp"
+#include "tools/tune/stopwatches.hpp"
 #include "tools/tune/table.hpp"
 
 namespace muster::tune {
 namespace {
 
-std::optional<double> simulate(const sim::model& machine, std::size_t calls, const spot& at,
-                               const std::string& algorithm) {
-  simulator::job how;
-  how.model = machine;
-  how.nodes = at.nodes;
-  how.ranks_a_node = at.ranks_a_node;
-  how.calls = calls;
-  how.payload = false;
-  const simulator::result found =
-      run_point(how, {at.what, at.bytes, algorithm}, [](std::uint64_t) {});
-  if (!found.failure.empty()) throw std::runtime_error(algorithm + ": " + found.failure);
-  if (!found.has_figures()) return std::nullopt;
-  return found.median_us;
+/// Where only some ranks know how much there is to do, a table says nothing of sizes.
+void require_agreed_sizes(std::span<const collective> all) {
+  for (const collective what : all) {
+    if (agrees_on_count(what)) continue;
+    throw std::runtime_error(
+        fmt::format("{}: only some ranks know the lengths, so that there is nothing to select by; "
+                    "expected other collectives",
+                    name(what)));
+  }
 }
 
 std::vector<spot> spots_of(const options& wanted) {
@@ -39,7 +38,7 @@ std::vector<spot> spots_of(const options& wanted) {
   for (const collective what : wanted.collectives) {
     for (const std::size_t nodes : wanted.nodes) {
       for (const std::size_t ranks : wanted.ranks_a_node) {
-        if (nodes * ranks < 2) continue;
+        if (nodes * ranks < 2 || nodes * ranks > wanted.most_ranks) continue;
         if (!bench::has_sizes(what)) {
           all.push_back({what, nodes, ranks, 0});
           continue;
@@ -56,17 +55,17 @@ std::string text_of(const spot& at) {
                      at.bytes == 0 ? "" : ", " + bench::readable_bytes(at.bytes));
 }
 
-std::vector<winner> measure(const options& wanted, const stopwatch& time) {
-  const std::vector<spot> spots = spots_of(wanted);
-  bench::progress_meter meter(spots.size(), wanted.quiet, "muster tune");
+std::vector<winner> measure(const std::vector<spot>& spots, const stopwatch& time,
+                            bench::progress_meter& meter) {
   std::vector<winner> found;
   for (const spot& at : spots) {
     meter.show(text_of(at));
     found.push_back(fastest(at, algos::catalog(), time));
     meter.clear();
     if (!found.back().algorithm.empty()) {
-      fmt::print("{:<44} {:<28} {:>10}\n", text_of(at), found.back().algorithm,
-                 bench::readable_time(found.back().us));
+      fmt::print("{:<44} {:<28} {:>10} {:>6.2f}\n", text_of(at), found.back().algorithm,
+                 bench::readable_time(found.back().us),
+                 found.back().automatic_us / found.back().us);
     }
     meter.advance();
   }
@@ -78,12 +77,17 @@ std::vector<winner> measure(const options& wanted, const stopwatch& time) {
 int run(const options& wanted) {
   bench::require_writable(wanted.table, "--table");
   bench::require_writable(wanted.plot, "--plot");
-  const sim::model machine = simulator::find_model(wanted.machine);
-  const std::vector<winner> found =
-      measure(wanted, [&](const spot& at, const std::string& algorithm) {
-        return simulate(machine, wanted.calls, at, algorithm);
-      });
-  const std::string text = to_json(make_table(found), "simulated, model " + machine.name);
+  require_agreed_sizes(wanted.collectives);
+  const std::vector<spot> spots = spots_of(wanted);
+  bench::progress_meter meter(spots.size(), wanted.quiet, "muster tune");
+  const bool simulate = !wanted.machine.empty();
+  const std::string where = simulate ? "simulated, model " + wanted.machine : measured_here();
+  fmt::print("{:<44} {:<28} {:>10} {:>6}\n", where, "fastest", "time", "gain");
+  const stopwatch time =
+      simulate ? simulated(simulator::find_model(wanted.machine), wanted.calls)
+               : real_ranks(wanted.how, [&meter](const std::string& text) { meter.note(text); });
+  const std::vector<winner> found = measure(spots, time, meter);
+  const std::string text = to_json(make_table(found), where);
   if (wanted.table.empty()) {
     fmt::print("{}", text);
   } else {
@@ -91,7 +95,7 @@ int run(const options& wanted) {
   }
   if (!wanted.plot.empty()) {
     fmt::print("plot: {}\n",
-               bench::write_file(wanted.plot, draw_winners(wanted.plot, machine.name, found)));
+               bench::write_file(wanted.plot, draw_winners(wanted.plot, where, found)));
   }
   return 0;
 }

@@ -1,15 +1,18 @@
 // `muster tune`: which algorithm is the fastest where, found out by trying.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/collective/catalog.hpp"
 #include "engine/collective/selection.hpp"
+#include "tools/bench/sampler.hpp"
 
 namespace CLI {
 class App;
@@ -32,29 +35,36 @@ struct winner {
   double us = 0;
   std::string second;  ///< the next best
   double second_us = 0;
+  double automatic_us = 0;  ///< with what is selected without a table; 0: not known
 };
 
-/// Microseconds that a call takes; nothing where the algorithm does not suit.
-using stopwatch = std::function<std::optional<double>(const spot&, const std::string& algorithm)>;
+/// Microseconds that a call takes with each of these algorithms, of which one may be
+/// `bench::automatic`; nothing where one does not suit.
+using times = std::vector<std::optional<double>>;
+using stopwatch = std::function<times(const spot&, std::span<const std::string> algorithms)>;
 
-/// What is tried of a row: its id, and with some options where it has them.
-std::vector<std::string> candidates(const algorithm& row, std::size_t ranks_a_node);
+/// What is tried: `bench::automatic`, and of each row for the collective its id, also with some
+/// options where it has them.
+std::vector<std::string> candidates(catalog rows, collective what, std::size_t ranks_a_node);
 
 winner fastest(const spot& at, catalog rows, const stopwatch& time);
 
 /// Rules from winners: sizes, nodes and ranks between two that were tried go with the larger one,
-/// those beyond the largest with it. An algorithm gives way to another only where that is faster by
-/// more than `worth_changing`.
+/// those beyond the largest with it, sizes below the smallest with that. An algorithm gives way to
+/// another only where that is faster by more than `worth_changing`; so does what is selected
+/// without a table.
 inline constexpr double worth_changing = 0.03;
 selection_table make_table(const std::vector<winner>& found);
 
 struct options {
-  std::string machine;  ///< a model to simulate, see simulator::find_model
+  std::string machine;  ///< a model to simulate, see simulator::find_model; empty: real ranks here
   std::vector<std::size_t> nodes{1, 2, 4};
   std::vector<std::size_t> ranks_a_node{1, 4};
   std::vector<collective> collectives;
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144};
-  std::size_t calls = 3;
+  std::size_t most_ranks = 512;  ///< larger teams are left out
+  std::size_t calls = 3;         ///< simulated at each point
+  bench::sampling how{.rounds = 5, .sample_time = std::chrono::milliseconds{10}};  ///< real ones
   bool quiet = false;
   std::filesystem::path table;  ///< to be written; empty: printed
   std::filesystem::path plot;

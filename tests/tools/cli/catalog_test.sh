@@ -29,6 +29,12 @@ check "and drawn" grep -qF "2 x 2 ranks" "$folder/table.svg"
 check "programs select by it" env MUSTER_TABLE="$folder/table.json" "$muster" run -n 4 --nodes 2 "$example"
 check "a table that cannot be read" eval '! MUSTER_TABLE=/nowhere.json "$example" >"$out" 2>&1'
 check "is named" says "/nowhere.json: cannot be read"
+check "real ranks are measured" does 0 tune alltoall --nodes 2 --ppn 2 --sizes 8 --rounds 1 --table "$folder/here.json"
+check "each beside what would be selected" says "gain"
+check "and their table is read" env MUSTER_TABLE="$folder/here.json" "$muster" run -n 4 --nodes 2 "$example"
+check "none is needed" env MUSTER_TABLE=none "$muster" run -n 4 --nodes 2 "$example"
+check "lengths that only some know" does 1 tune gatherv --machine hdr100
+check "cannot be selected by" says "gatherv: only some ranks know the lengths"
 check "a collective that there is not" does 105 tune sum --machine hdr100
 check "is refused" says "sum"
 

@@ -1,0 +1,25 @@
+// What `muster tune` measures with.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "tools/bench/sampler.hpp"
+#include "tools/tune/tune.hpp"
+#include "transports/sim/model.hpp"
+
+namespace muster::tune {
+
+/// The median of so many simulated calls, without payload.
+stopwatch simulated(const sim::model& machine, std::size_t calls);
+
+/// Real ranks of this machine, as `muster bench` measures them: a process each, those of several
+/// nodes on made-up ones, the algorithms by turns; all results are checked.
+/// \param tell is given what people should know
+stopwatch real_ranks(const bench::sampling& how, std::function<void(const std::string&)> tell);
+
+/// This machine and today, for people.
+std::string measured_here();
+
+}  // namespace muster::tune
