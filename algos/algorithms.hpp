@@ -89,6 +89,7 @@ extern const algorithm allgatherv_ring;
 extern const algorithm allgatherv_direct;
 extern const algorithm allgatherv_bruck;
 extern const algorithm allgatherv_pap_direct;
+extern const algorithm allgatherv_pap_shm_direct;
 extern const algorithm alltoallv_flat_long;
 extern const algorithm alltoallv_pairwise;
 extern const algorithm alltoallv_direct;

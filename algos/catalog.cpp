@@ -92,6 +92,7 @@ muster::catalog catalog() noexcept {
       allgatherv_direct,
       allgatherv_bruck,
       allgatherv_pap_direct,
+      allgatherv_pap_shm_direct,
       alltoallv_flat_long,
       alltoallv_pairwise,
       alltoallv_direct,
