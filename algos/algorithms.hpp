@@ -94,6 +94,7 @@ extern const algorithm alltoallv_flat_long;
 extern const algorithm alltoallv_pairwise;
 extern const algorithm alltoallv_direct;
 extern const algorithm alltoallv_pap_direct;
+extern const algorithm alltoallv_pap_shm_direct;
 extern const algorithm reduce_scatter_block_flat;
 extern const algorithm reduce_scatter_block_flat_long;
 extern const algorithm reduce_scatter_block_pairwise;

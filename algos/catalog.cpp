@@ -97,6 +97,7 @@ muster::catalog catalog() noexcept {
       alltoallv_pairwise,
       alltoallv_direct,
       alltoallv_pap_direct,
+      alltoallv_pap_shm_direct,
       reduce_scatter_block_flat,
       reduce_scatter_block_flat_long,
       reduce_scatter_block_pairwise,
