@@ -113,6 +113,7 @@ const algorithm alltoallv_pap_shm_direct = {
     .what = collective::alltoallv,
     .summary = "masters serve whoever has come, ranks copy out whatever has come",
     .source = "Qian 6.4.4",
+    .needs = "any ranks; shared memory for all that a node sends and receives",
     .suits = any_team,
     .stages = signal_stages,
     .run = run,
