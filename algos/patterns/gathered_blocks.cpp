@@ -1,17 +1,10 @@
 #include "algos/patterns/gathered_blocks.hpp"
 
+#include <algorithm>
+
+#include "algos/patterns/copy_runs.hpp"
+
 namespace muster::algos {
-namespace {
-
-/// How many of these ranks, from the first on, follow each other: their blocks lie in one piece in
-/// the result, too.
-std::size_t run_length(std::span<const std::size_t> ranks) {
-  std::size_t length = 1;
-  while (length < ranks.size() && ranks[length] == ranks[0] + length) ++length;
-  return length;
-}
-
-}  // namespace
 
 task<> gathered_blocks::share_own() {
   co_await me.copy(slots.of_rank(shared, me.rank()), call.own_block(me.rank()));
@@ -19,13 +12,9 @@ task<> gathered_blocks::share_own() {
 }
 
 task<> gathered_blocks::copy_out(std::size_t node) {
-  auto ranks = me.shape().ranks_of(node);
-  while (!ranks.empty()) {
-    const std::size_t run = run_length(ranks);
-    const std::span<std::byte> place(call.received_from(ranks[0]).data(), run * call.bytes());
-    co_await me.copy(place, slots.of_ranks(shared, ranks[0], run));
-    ranks = ranks.subspan(run);
-  }
+  const auto ranks = me.shape().ranks_of(node);
+  return unpack(me, of_node(node), ranks.size(),
+                [this, ranks](std::size_t i) { return call.received_from(ranks[i]); });
 }
 
 task<> gathered_blocks::copy_out_own_node() {
@@ -55,15 +44,22 @@ task<> with_gathered_blocks(context& me, const arguments& call, task<> (*part)(g
 }
 
 bool suits_gathered_blocks(const shape& ranks, const machine& seen, const arguments& call) {
-  return fits_into_node_buffer(seen, call.bytes() * ranks.size());
+  return fits_into_node_buffer(seen, call.received_bytes(ranks.size()));
 }
 
 node_cost cost_of_gathered_blocks(const even_nodes& of, const arguments& call,
                                   std::size_t messages) {
-  return {.messages = messages,
-          .bytes = (of.nodes - 1) * of.ranks_a_node * call.bytes(),
-          .connections = messages,
-          .memory = of.nodes * of.ranks_a_node * call.bytes()};
+  const block_lengths lengths(call);
+  node_cost cost{.messages = messages, .connections = messages};
+  for (std::size_t node = 0; node < of.nodes; ++node) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < of.ranks_a_node; ++i) {
+      bytes += lengths.of_rank(node * of.ranks_a_node + i);
+    }
+    cost.bytes = std::max(cost.bytes, (of.nodes - 1) * bytes);
+    cost.memory += bytes;
+  }
+  return cost;
 }
 
 }  // namespace muster::algos

@@ -6,7 +6,7 @@
 #include "algos/patterns/node_buffer.hpp"
 #include "algos/patterns/node_slots.hpp"
 
-/// What the allgathers over nodes share.
+/// What the allgathers over nodes share, of blocks all alike or of lengths that all ranks know.
 namespace muster::algos {
 
 /// The shared buffer of a node, with a place for every rank's block, as a rank of the node sees it.
@@ -17,7 +17,7 @@ struct gathered_blocks : node_buffer {
   const node_slots slots;
 
   gathered_blocks(context& me, const arguments& call, std::size_t first_node)
-      : node_buffer(me, call), slots(me.shape(), call.bytes(), first_node) {}
+      : node_buffer(me, call), slots(me.shape(), block_lengths(call), first_node) {}
 
   /// The places of a node's blocks.
   std::span<std::byte> of_node(std::size_t node) const noexcept {

@@ -100,7 +100,7 @@ private:
 class source_rows {
 public:
   source_rows(const shape& ranks, std::size_t here, std::size_t block_bytes)
-      : here_(ranks.ranks_of(here).size()), row_(ranks, block_bytes) {}
+      : here_(ranks.ranks_of(here).size()), row_(ranks, block_lengths(block_bytes)) {}
 
   std::size_t bytes() const noexcept { return here_ * row_.bytes(); }
   /// From this node's rank number `source`: all that goes to a node.

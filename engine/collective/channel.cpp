@@ -131,6 +131,15 @@ message_header context::take_header(wire::channel& in, std::size_t from, std::si
               from);
 }
 
+void context::check_length(std::size_t from, std::size_t sent, std::size_t expected) const {
+  if (sent == expected) return;
+  throw error(errc::mismatched_call,
+              "rank " + std::to_string(from) + " sent " + std::to_string(sent) +
+                  " bytes where rank " + std::to_string(rank()) + " expected " +
+                  std::to_string(expected) + " in " + describe(),
+              from);
+}
+
 void context::take_in_place(wire::channel& in, std::size_t from, std::span<std::byte> bytes) {
   int refused = 0;
   read_lent([&] { refused = in.take_in_place(bytes); });

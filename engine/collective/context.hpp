@@ -95,6 +95,9 @@ public:
   /// Receives a message to which its sender was invited.
   task<> collect(std::size_t rank, std::span<std::byte> bytes);
   bool goes_in_place(std::size_t bytes) const noexcept;
+  /// Of a block that came another way.
+  /// \throws error `errc::mismatched_call` where this rank expects another length
+  void check_length(std::size_t from, std::size_t sent, std::size_t expected) const;
   /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
   /// what has come already the rank that comes first in `ranks` is first.
   peer_arrivals messages_from(pooled_list<std::size_t> ranks) {
@@ -106,6 +109,8 @@ public:
 
   /// The memory that a neighbour provides for this operation; see `staging`.
   task<std::span<std::byte>> staging_of(std::size_t neighbour, std::size_t bytes);
+  /// That of which a neighbour has told where it is.
+  std::span<std::byte> staging_at(const wire::origin& where, std::size_t bytes) const noexcept;
 
   /// Working memory that lives as long as the operation, so that it may be lent: what an
   /// algorithm's own frame holds is gone before a failure is announced.

@@ -15,17 +15,24 @@ staging::~staging() {
 
 void staging::announce() noexcept {
   // No payload: it counts where a simulation leaves that out, too.
-  const wire::origin where = me_.fabric().lend(memory_, false);
-  static_assert(sizeof where <= wire::inline_bytes);
-  std::memcpy(me_.arrival(me_.index_).payload.data(), &where, sizeof where);
+  const wire::origin place = where();
+  static_assert(sizeof place <= wire::inline_bytes);
+  std::memcpy(me_.arrival(me_.index_).payload.data(), &place, sizeof place);
   me_.arrive();
 }
+
+wire::origin staging::where() const noexcept { return me_.fabric().lend(memory_, false); }
 
 task<std::span<std::byte>> context::staging_of(std::size_t neighbour, std::size_t bytes) {
   const auto published = co_await read(neighbour, sizeof(wire::origin));
   wire::origin where;
   std::memcpy(&where, published.data(), sizeof where);
-  co_return std::span(const_cast<std::byte*>(fabric().borrow(where)), bytes);
+  co_return staging_at(where, bytes);
+}
+
+std::span<std::byte> context::staging_at(const wire::origin& where,
+                                         std::size_t bytes) const noexcept {
+  return {const_cast<std::byte*>(fabric().borrow(where)), bytes};
 }
 
 // ---- the team's

@@ -20,6 +20,9 @@ class context;
 ///
 ///     const auto shared = co_await me.staging_of(provider, bytes);  // of the other ranks
 ///
+/// Of more that is provided later, the others are told `where` it is through memory that they share
+/// already; then `context::staging_at` finds it.
+///
 /// Where an operation fails, what it used is never used again: somebody may still be at it.
 class staging {
 public:
@@ -32,6 +35,8 @@ public:
   std::span<std::byte> bytes() const noexcept { return memory_.first(bytes_); }
   /// The provider arrives, and tells where it is.
   void announce() noexcept;
+  /// For neighbours; like an address, no payload.
+  wire::origin where() const noexcept;
   /// Nobody uses it any more.
   void release() noexcept { released_ = true; }
 

@@ -91,14 +91,7 @@ wire::work_wait varying_track::copy(std::size_t neighbour, std::size_t item, std
                                     std::span<std::byte> whole) {
   block_note note = {whole.size(), 0};
   if (item == 0) note = read_note(neighbour, block);
-  if (note.bytes != whole.size()) {
-    const std::size_t from = me_.rank_of(neighbour);
-    throw error(errc::mismatched_call,
-                "rank " + std::to_string(from) + " sent " + std::to_string(note.bytes) +
-                    " bytes where rank " + std::to_string(me_.rank()) + " expected " +
-                    std::to_string(whole.size()) + " in " + me_.describe(),
-                from);
-  }
+  me_.check_length(me_.rank_of(neighbour), note.bytes, whole.size());
   if (whole.empty()) return me_.work();
   const wire::origin& from = posting(neighbour).from;
   switch (from.where) {

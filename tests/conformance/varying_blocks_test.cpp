@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -106,6 +108,77 @@ TEST_CASE("lengths that do not agree are an error everywhere, naming both") {
           CHECK_MESSAGE(said.find(" " + std::to_string(length + 1) + " ") != std::string::npos,
                         said);
         }
+      }
+    }
+  }
+}
+
+// ---- between any ranks, by every algorithm for it
+
+/// The lengths of the blocks that a rank of an alltoallv gives to each and takes of each.
+struct lengths {
+  std::vector<std::size_t> gives;
+  std::vector<std::size_t> takes;
+
+  lengths(const team& of, std::size_t usual) : gives(of.size(), usual), takes(of.size(), usual) {}
+};
+
+/// Rank 1 gives more than the others expect, and expects more than they give.
+lengths of_other_sum(const team& of, std::size_t usual) {
+  lengths result(of, usual);
+  if (of.rank() != 1) return result;
+  for (const std::size_t other : {0, 2, 3}) {
+    result.gives[other] += 2;
+    result.takes[other] += 2;
+  }
+  return result;
+}
+
+/// Rank 2 expects more of rank 0 and less of rank 1, which are of one node.
+lengths of_same_sum(const team& of, std::size_t usual) {
+  lengths result(of, usual);
+  if (of.rank() != 2) return result;
+  result.takes[0] += 2;
+  result.takes[1] -= 2;
+  return result;
+}
+
+task<> alltoallv_of(team& of, const lengths& by) {
+  std::vector<std::byte> send(std::reduce(by.gives.begin(), by.gives.end()));
+  std::vector<std::byte> receive(std::reduce(by.takes.begin(), by.takes.end()));
+  co_await alltoallv(of, send, {by.gives, {}}, receive, {by.takes, {}});
+}
+
+void check_told(const world_case& world, const std::string& algorithm, std::size_t usual,
+                lengths (*wrong)(const team&, std::size_t)) {
+  INFO(describe(world), ", ", algorithm, ", about ", usual, " bytes");
+  const watchdog alive(algorithm + " of different lengths");
+  std::vector<std::optional<error>> outcomes(world.ranks);
+  const auto call = [&](team& of) {
+    of.choose(collective::alltoallv, algorithm);
+    outcomes[of.rank()] = failure_of([&] {
+      start(of.engine(), with_timeout(20s, alltoallv_of(of, wrong(of, usual)))).wait();
+      start(of.engine(), with_timeout(20s, barrier(of))).wait();
+    });
+  };
+  run_threads(world.ranks, call, options_for(world));
+  for (const auto& why : outcomes) {
+    REQUIRE(why);
+    INFO(std::string(why->what()));
+    CHECK(why->code() == errc::mismatched_call);
+  }
+}
+
+TEST_CASE("every alltoallv tells of lengths that do not agree, even where those of nodes do") {
+  constexpr layout nodes[] = {layout::one_node, layout::even};
+  constexpr std::size_t ranks[] = {4};
+  // With what goes to another node together, lengths and all, just short of going in place.
+  const std::size_t nearly_in_place = machine::least_without_staging / 4 - 9;
+  for (const world_case& world : worlds(ranks, nodes)) {
+    for (const char* const algorithm : {"pairwise", "direct", "pap_direct", "pap_shm_direct"}) {
+      for (const std::size_t usual : {std::size_t{5}, nearly_in_place, std::size_t{70'000}}) {
+        check_told(world, algorithm, usual, of_other_sum);
+        check_told(world, algorithm, usual, of_same_sum);
       }
     }
   }
