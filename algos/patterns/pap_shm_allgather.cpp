@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "algos/patterns/arrival_notes.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
+#include "algos/patterns/noted_blocks.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
-
-/// Which node's blocks came k-th, after the buffer.
-arrival_notes notes(gathered_blocks& in) {
-  return {in.shared.subspan(in.slots.bytes()), in.received};
-}
 
 pooled_list<std::size_t> other_leaders(const gathered_blocks& in) {
   pooled_list<std::size_t> result;
@@ -52,7 +46,7 @@ task<> receive_as_they_come(gathered_blocks& in, pooled_list<std::size_t>& here)
   while (const auto from = co_await coming.next()) {
     const std::size_t node = in.me.shape().node_of(*from);
     co_await in.me.collect(*from, in.of_node(node));
-    notes(in).tell(here.size(), node);
+    notes_of(in).tell(here.size(), node);
     here.push_back(*from);
     co_await in.copy_out(node);
   }
@@ -67,13 +61,6 @@ task<> lead(gathered_blocks& in) {
   auto incoming = receive_as_they_come(in, here);
   auto own = in.copy_out_own_node();
   co_await when_all(std::move(outgoing), std::move(own), std::move(incoming));
-}
-
-task<> copy_out_as_told(gathered_blocks& in) {
-  for (std::size_t k = 0; k + 1 < in.nodes(); ++k) {
-    co_await in.received.arrived(0, k);
-    co_await in.copy_out(notes(in).which(k));
-  }
 }
 
 task<> follow(gathered_blocks& in) {
@@ -94,7 +81,7 @@ task<> part(gathered_blocks& in) {
 }  // namespace
 
 task<> pap_shm_allgather(context& me, const arguments& call) {
-  return with_gathered_blocks(me, call, part, 0, arrival_notes::bytes(me.shape().nodes()));
+  return with_gathered_blocks(me, call, part, 0, bytes_of_notes(me));
 }
 
 }  // namespace muster::algos

@@ -4,6 +4,7 @@
 
 #include "engine/collective/catalog.hpp"
 #include "engine/wire/board.hpp"
+#include "engine/wire/channel.hpp"
 
 /// Answers that many algorithms give to "do you suit this call?" and "which stages does it use?".
 namespace muster::algos {
@@ -42,6 +43,12 @@ inline bool combines_by_node(const shape& ranks, const machine&, const arguments
 /// For reductions that combine in another order than that of the ranks, but always the same.
 inline bool any_team_commuting(const shape&, const machine&, const arguments& call) {
   return call.commutes();
+}
+
+/// Whether a message is copied into its channel, whole and without an invitation: whoever receives
+/// it need not know from whom it will come, and whoever sends it waits for nobody.
+inline bool sent_uninvited(const machine& measured, std::size_t bytes) {
+  return bytes < measured.zero_copy_from && bytes <= wire::channel::capacity / 2;
 }
 
 /// For algorithms that only use channels.

@@ -160,8 +160,15 @@ bool invitation_wait::interrupted(clock_time now, bool thorough) noexcept {
 
 // ---- arrivals of peers
 
-peer_arrivals::peer_arrivals(context& me, stream what, pooled_list<std::size_t> ranks)
-    : collective_wait(me), pending_(std::move(ranks)) {
+task<std::size_t> context::sender_among(std::span<const std::size_t> ranks) {
+  pooled_list<std::size_t> all(ranks.begin(), ranks.end());
+  peer_arrivals coming(*this, stream::messages, std::move(all), peer_arrivals::senders::any);
+  const auto first = co_await coming.next();
+  co_return *first;
+}
+
+peer_arrivals::peer_arrivals(context& me, stream what, pooled_list<std::size_t> ranks, senders who)
+    : collective_wait(me), who_(who), pending_(std::move(ranks)) {
   channels_.reserve(pending_.size());
   for (const std::size_t rank : pending_) {
     channels_.push_back(&me.fabric().open(me.ticket_.lane, rank, me.rank(), what));
@@ -175,11 +182,21 @@ peer_arrivals::~peer_arrivals() {
 
 bool peer_arrivals::ready() noexcept {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (!channels_[i]->holds(sizeof(message_header))) continue;
+    if (!has_come_on(*channels_[i])) continue;
     found_ = i;
     return true;
   }
   return false;
+}
+
+// Where any may send, one to whom it did not fall may be ahead: what has come from it may be of a
+// later operation in this lane.
+bool peer_arrivals::has_come_on(const wire::channel& channel) const noexcept {
+  if (!channel.holds(sizeof(message_header))) return false;
+  if (who_ == senders::all) return true;
+  message_header next;
+  channel.peek(std::as_writable_bytes(std::span(&next, 1)));
+  return ((next.word ^ me_.ticket_.word) >> 32) == 0;
 }
 
 std::optional<std::size_t> peer_arrivals::take_arrival() {
@@ -194,7 +211,16 @@ std::optional<std::size_t> peer_arrivals::take_arrival() {
 bool peer_arrivals::awaits(std::size_t rank) const noexcept {
   const auto at = std::ranges::find(pending_, rank);
   if (at == pending_.end()) return false;
-  return !channels_[static_cast<std::size_t>(at - pending_.begin())]->holds(sizeof(message_header));
+  if (has_come_on(*channels_[static_cast<std::size_t>(at - pending_.begin())])) return false;
+  if (who_ == senders::all) return true;
+  return me_.fabric().state(rank) != wire::liveness::left || all_have_left();
+}
+
+// One that has left may have done all that fell to it, as long as others are there.
+bool peer_arrivals::all_have_left() const noexcept {
+  return std::ranges::all_of(pending_, [this](std::size_t rank) {
+    return me_.fabric().state(rank) == wire::liveness::left;
+  });
 }
 
 }  // namespace muster

@@ -78,6 +78,12 @@ public:
     return {publication(neighbour, bytes), bytes};
   }
 
+  /// Counts this rank in among those of its node, at most once an operation and after its arrival:
+  /// `if (co_await me.count_in())` is true for the one with whom they are complete, whoever that
+  /// is. That one sees what all of them wrote before, and has seen that they are in the same
+  /// operation, so that it can act for the node at once. All ranks of a node do this, or none.
+  count_in_wait count_in() noexcept { return count_in_wait(*this); }
+
   // ---- between ranks of any nodes
   //
   // In one of two schemes, by length alone. Short messages are copied into a channel, whether the
@@ -106,6 +112,10 @@ public:
   peer_arrivals invitations_from(pooled_list<std::size_t> ranks) {
     return {*this, wire::stream::invitations, std::move(ranks)};
   }
+
+  /// Waits for the next message of whoever of these ranks sends one; `collect` takes it. It is not
+  /// in place: nobody knows whom to invite.
+  task<std::size_t> sender_among(std::span<const std::size_t> ranks);
 
   /// The memory that a neighbour provides for this operation; see `staging`.
   task<std::span<std::byte>> staging_of(std::size_t neighbour, std::size_t bytes);
@@ -176,6 +186,7 @@ protected:
 private:
   friend class collective_wait;
   friend class turn_wait;
+  friend class count_in_wait;
   friend class read_wait;
   friend class neighbours_wait;
   friend class everybody;

@@ -94,6 +94,35 @@ bool turn_wait::awaits(std::size_t rank) const noexcept {
   return me_.team_.known_complete_[me_.shape().index_of(rank)] < me_.ticket_.after;
 }
 
+// ---- counting in
+
+wire::counter& count_in_wait::count() const noexcept {
+  return me_.board().attendance(me_.ticket_.lane).counted_in;
+}
+
+bool count_in_wait::await_ready() const noexcept {
+  wire::virtual_time* const time = me_.fabric().time();
+  return time == nullptr || !time->take_line(&count());
+}
+
+void count_in_wait::await_suspend(std::coroutine_handle<> self) const noexcept {
+  me_.fabric().time()->resume_when_done(self);
+}
+
+bool count_in_wait::await_resume() const {
+  // release: what this rank wrote is seen by whoever is last, since additions that follow each
+  // other pass on what each released. acquire: this rank may be that one.
+  const std::uint64_t counted = count().fetch_add(1, std::memory_order_acq_rel) + 1;
+  const std::size_t neighbours = me_.node().size();
+  if (counted % neighbours != 0) return false;
+  for (std::size_t i = 0; i < neighbours; ++i) {
+    if (i == me_.node_index()) continue;
+    me_.have_fetched(&me_.arrival(i).word);
+    me_.check_fingerprint(i);
+  }
+  return true;
+}
+
 bool read_wait::ready() noexcept { return me_.has_arrived(neighbour_); }
 
 bool read_wait::found_there() const noexcept {

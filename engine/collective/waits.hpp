@@ -10,6 +10,7 @@
 #include "engine/collective/neighbour_set.hpp"
 #include "engine/coro/frame_pool.hpp"
 #include "engine/progress/waiter.hpp"
+#include "engine/wire/board.hpp"
 #include "engine/wire/channel.hpp"
 
 /// What the coroutine of a collective waits for.
@@ -102,14 +103,32 @@ private:
   bool asked_ = false;
 };
 
+/// Counts a rank in among those of its node: see `context::count_in`. That waits for nobody, but
+/// for the line where time is virtual.
+class count_in_wait {
+public:
+  explicit count_in_wait(context& me) noexcept : me_(me) {}
+  bool await_ready() const noexcept;
+  void await_suspend(std::coroutine_handle<> self) const noexcept;
+  bool await_resume() const;
+
+private:
+  wire::counter& count() const noexcept;
+
+  context& me_;
+};
+
 /// Ranks of any node in the order in which something of this operation comes from them, those that
 /// are there already in the order given: `while (auto from = co_await here.next()) …`
 ///
 /// Each is given once; the sequence ends when all were.
 class peer_arrivals final : public collective_wait {
 public:
+  /// Whether all of them send something, or whoever of them it falls to.
+  enum class senders { all, any };
   /// Arrivals of their messages, or of their invitations.
-  peer_arrivals(context& me, wire::stream what, pooled_list<std::size_t> ranks);
+  peer_arrivals(context& me, wire::stream what, pooled_list<std::size_t> ranks,
+                senders who = senders::all);
   ~peer_arrivals();
 
   /// An awaiter of its own: g++ 12 copies one that is an lvalue.
@@ -134,8 +153,11 @@ public:
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
+  bool has_come_on(const wire::channel& channel) const noexcept;
+  bool all_have_left() const noexcept;
   std::optional<std::size_t> take_arrival();
 
+  senders who_;
   pooled_list<std::size_t> pending_;
   pooled_list<wire::channel*> channels_;  // of those
   pooled_list<wire::channel*> open_;      // of all

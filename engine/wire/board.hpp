@@ -50,6 +50,13 @@ struct alignas(cache_line) completion {
   counter upto;
 };
 
+/// How often ranks of the node have counted themselves in, in all operations of a lane so far. With
+/// an operation either all of them do or none, and the next one in the lane waits until they have:
+/// the count is a multiple of their number before each.
+struct alignas(cache_line) attendance {
+  counter counted_in;
+};
+
 /// Where a lender's block lies.
 struct origin {
   enum class kind : std::uint64_t {
@@ -93,6 +100,7 @@ public:
         completions_(base + completions(ranks, much)),
         postings_(base + postings(ranks, much)),
         takings_(base + takings(ranks, much)),
+        attendances_(base + attendances(ranks, much)),
         stages_(base + stages(ranks, much)),
         long_from_(long_from(much)),
         per_rank_(per_rank(much)) {}
@@ -118,6 +126,9 @@ public:
   }
   wire::taking& taking(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
     return at<wire::taking>(takings_, (stage * tracks + track) * ranks_ + rank);
+  }
+  wire::attendance& attendance(std::size_t lane) const noexcept {
+    return at<wire::attendance>(attendances_, lane);
   }
   std::byte* tiny_stage(std::size_t stage, std::size_t rank) const noexcept {
     return stages_of(rank) + stage * tiny_stage_bytes;
@@ -146,10 +157,12 @@ private:
   static std::size_t takings(std::size_t ranks, wire::extent much) noexcept {
     return postings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::posting);
   }
+  static std::size_t attendances(std::size_t ranks, wire::extent much) noexcept {
+    return takings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::taking);
+  }
   static std::size_t stages(std::size_t ranks, wire::extent much) noexcept {
     constexpr std::size_t page = 4096;
-    const std::size_t end =
-        takings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::taking);
+    const std::size_t end = attendances(ranks, much) + much.lanes * sizeof(wire::attendance);
     return (end + page - 1) / page * page;
   }
 
@@ -169,6 +182,7 @@ private:
   std::byte* completions_ = nullptr;
   std::byte* postings_ = nullptr;
   std::byte* takings_ = nullptr;
+  std::byte* attendances_ = nullptr;
   std::byte* stages_ = nullptr;
   std::size_t long_from_ = 0;
   std::size_t per_rank_ = 0;

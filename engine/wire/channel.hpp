@@ -43,6 +43,8 @@ public:
 
   /// Whether `bytes` have come that were not taken.
   virtual bool holds(std::size_t bytes) const noexcept = 0;
+  /// Reads the head of the next put, whose bytes have come, and leaves it there.
+  virtual void peek(std::span<std::byte> head) const noexcept = 0;
   /// Receives the next bytes, which have come.
   virtual void take(std::span<std::byte> to) noexcept = 0;
   /// After the head of a message whose body was put in place: the body is in `place` after this.

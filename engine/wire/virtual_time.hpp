@@ -25,6 +25,10 @@ public:
                        std::size_t count) = 0;
   /// The rank has seen what `flag`, in another rank's line, says: the line had to be fetched.
   virtual void fetch_line(const void* flag) noexcept = 0;
+  /// The rank is about to change, at once, a flag that others of its node change, too: whatever it
+  /// announced before is seen by then, and the line has to be fetched from whoever changed it last.
+  /// \returns whether that takes until later; then the rank is resumed when it can change it.
+  virtual bool take_line(const void* flag) noexcept = 0;
   /// Whether buffers hold anything. If not they are addresses alone, never touched.
   virtual bool carries_payload() const noexcept = 0;
 

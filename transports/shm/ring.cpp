@@ -76,6 +76,10 @@ bool ring_channel::holds(std::size_t bytes) const noexcept {
          bytes;
 }
 
+void ring_channel::peek(std::span<std::byte> head) const noexcept {
+  copy_out(ring_, ring_.read.load(std::memory_order_relaxed), head);
+}
+
 void ring_channel::take(std::span<std::byte> to) noexcept {
   const std::uint64_t at = ring_.read.load(std::memory_order_relaxed);
   copy_out(ring_, at, to);

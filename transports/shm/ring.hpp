@@ -39,6 +39,7 @@ public:
                     std::span<const std::byte> body) noexcept override;
   bool has_left() const noexcept override;
   bool holds(std::size_t bytes) const noexcept override;
+  void peek(std::span<std::byte> head) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
   int take_in_place(std::span<std::byte> place) noexcept override;
 

@@ -113,6 +113,14 @@ picoseconds node::read_line(const void* in, picoseconds now, picoseconds begins,
   return begins + each;
 }
 
+picoseconds node::take_line(const void* in, const core& by, picoseconds begins, picoseconds trip,
+                            picoseconds earliest) {
+  last_change& last = line_changes_[reinterpret_cast<std::uintptr_t>(in) / wire::cache_line];
+  const picoseconds here = std::max(begins, last.when) + (last.by == &by ? 0 : trip);
+  last = {.by = &by, .when = std::max(here, earliest)};
+  return last.when;
+}
+
 std::span<std::byte> node::allocate(std::size_t bytes, bool for_staging) {
   pages memory(bytes);
   const std::span<std::byte> result(memory.data(), bytes);

@@ -14,6 +14,7 @@
 
 namespace muster::sim {
 
+class core;
 class rank;
 
 /// Zeroed pages that take memory only where they are touched.
@@ -67,6 +68,11 @@ public:
   /// it, one after another, for `each`. Nobody asks before `now` any more.
   picoseconds read_line(const void* in, picoseconds now, picoseconds begins, picoseconds each);
 
+  /// When a core that asks at `begins` for a line, to change it, has done so: not before it has
+  /// come from the core that changed it last, which takes a `trip`, nor before `earliest`.
+  picoseconds take_line(const void* in, const core& by, picoseconds begins, picoseconds trip,
+                        picoseconds earliest);
+
   /// Memory for shared buffers, or for staging, which is accounted for like the boards' stages.
   std::span<std::byte> allocate(std::size_t bytes, bool for_staging);
   void deallocate(std::span<std::byte> memory) noexcept;
@@ -106,6 +112,12 @@ private:
   picoseconds memory_free_ = 0;
   std::unordered_map<std::uintptr_t, std::vector<picoseconds>>
       line_reads_;  // their ends, ascending
+  /// Of lines that several cores change: who did last, and when.
+  struct last_change {
+    const core* by = nullptr;
+    picoseconds when = 0;
+  };
+  std::unordered_map<std::uintptr_t, last_change> line_changes_;
 };
 
 }  // namespace muster::sim

@@ -93,6 +93,7 @@ public:
   void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
                std::size_t count) override;
   void fetch_line(const void* flag) noexcept override;
+  bool take_line(const void* flag) noexcept override;
   bool carries_payload() const noexcept override;
   bool busy() const noexcept override;
   void resume_when_done(std::coroutine_handle<> next) noexcept override;

@@ -72,6 +72,14 @@ void rank::fetch_line(const void* flag) noexcept {
   charge(node_.read_line(flag, in_.now(), begins, each) - begins);
 }
 
+// Done when it can be seen, unlike a store: that may wait for its line while the rank goes on.
+bool rank::take_line(const void* flag) noexcept {
+  if (in_.is_ending()) return false;
+  const picoseconds trip = in_.disturbed(in_.costs().flag);
+  charge(node_.take_line(flag, core_, local(), trip, last_visible_ + 1) - local());
+  return local() > in_.now();
+}
+
 // What fits where: all that comes round before the same bytes are used again.
 void rank::set_levels(const position& in, const arguments& call) noexcept {
   const bool receives = call.what != collective::bcast && call.receives(in.self);

@@ -153,6 +153,7 @@ void team_reach::combine(const arguments& call, std::byte* to,
   rank_.combine(call, to, from, count);
 }
 void team_reach::fetch_line(const void* flag) noexcept { rank_.fetch_line(flag); }
+bool team_reach::take_line(const void* flag) noexcept { return rank_.take_line(flag); }
 bool team_reach::carries_payload() const noexcept { return rank_.carries_payload(); }
 bool team_reach::busy() const noexcept { return rank_.busy(); }
 void team_reach::resume_when_done(std::coroutine_handle<> next) noexcept {

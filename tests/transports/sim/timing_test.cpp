@@ -158,6 +158,22 @@ TEST_CASE("a flag is seen after its time") {
   CHECK(ends == std::vector<double>{0, 90, 90});
 }
 
+/// All ranks but the first change a line at once, each after it has announced something.
+task<> announce_and_change(sim::rank& me) {
+  if (me.number() == 0) co_return;
+  me.announce(me.board().completion(me.number()).upto, 1);
+  const wire::counter& changed = me.board().attendance(0).counted_in;
+  if (me.take_line(&changed)) co_await wire::work_wait(&me);
+}
+
+TEST_CASE("a line that several change travels from each to the next") {
+  sim::model of = free_model();
+  of.memory.flag_ns = 90;
+  const sim::options how{.node_of = {0, 0, 0, 0}};
+  const auto ends = run(of, how, announce_and_change);
+  CHECK(ends == std::vector<double>{0, 90.001, 180.001, 270.001});
+}
+
 TEST_CASE("computing and resting take their time, wherever the time is") {
   const auto ends = run(free_model(), {.node_of = {0, 1}}, [](sim::rank& me) -> task<> {
     co_await me.compute(300ns);
