@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/collective/collectives.hpp"
+#include "engine/collective/context.hpp"
 #include "tests/transports/sim/run.hpp"
 #include "transports/sim/channel.hpp"
 
@@ -156,6 +157,31 @@ TEST_CASE("a flag is seen after its time") {
   const sim::options how{.node_of = {0, 0, 0}};
   const auto ends = run(of, how, [](sim::rank& me) { return announce_or_see(me, 0ns); });
   CHECK(ends == std::vector<double>{0, 90, 90});
+}
+
+/// Posts an item, and waits for it.
+task<> hear_itself(context& me, const arguments&) {
+  me.arrive();
+  track notes(me, 0, items(0, 1));
+  notes.post(0);
+  co_await notes.arrived(me.node_index(), 0);
+}
+bool always(const shape&, const machine&, const arguments&) { return true; }
+stage_kind tracks(const shape&, const machine&, const arguments&) { return stage_kind::lengthy; }
+
+TEST_CASE("what a rank has said itself it need not hear") {
+  const algorithm row = {.id = "hear_itself",
+                         .what = collective::barrier,
+                         .summary = "posts an item, and waits for it",
+                         .source = "this test",
+                         .suits = always,
+                         .stages = tracks,
+                         .run = hear_itself};
+  sim::model of = free_model();
+  of.memory.flag_ns = 90;
+  sim::simulation all(of, catalog({&row, 1}), {.node_of = {0, 0}});
+  all.run([](sim::rank& me) { return barrier(me.team()); });
+  CHECK(all.rank_at(0).counted().finished == 0);
 }
 
 TEST_CASE("computing and resting take their time, wherever the time is") {
