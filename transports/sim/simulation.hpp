@@ -173,6 +173,8 @@ private:
   [[noreturn]] void report_deadlock() const;
   /// Of a channel.
   std::uint64_t key(const channel::pair& of) const noexcept;
+  /// The number of the connection between two ranks at the interface of the first one's node.
+  std::uint64_t queue_pair(std::size_t local, std::size_t remote) const noexcept;
 
   // Frames outlive everything that may hold one.
   struct retirement {

@@ -131,6 +131,21 @@ TEST_CASE("a queue pair that neither interface holds costs both") {
   CHECK(run(of, two_nodes, one_message(8))[1] == 100 + 1000 + 10 + 70 + 2 * 500);
 }
 
+/// Rank 0 sends rank 1 a message, and gets one back.
+task<> there_and_back(sim::rank& me) {
+  const std::size_t other = 1 - me.number();
+  if (me.number() == 0) co_await send(me, other, 8);
+  co_await receive(me, other, 8);
+  if (me.number() == 1) co_await send(me, other, 8);
+}
+
+TEST_CASE("one queue pair serves both ways") {
+  sim::model of = network_model();
+  of.network.queue_pairs_cached = 4;
+  of.network.queue_pair_miss_ns = 500;
+  CHECK(run(of, two_nodes, there_and_back)[0] == 2 * (100 + 1000 + 10 + 70) + 2 * 500);
+}
+
 TEST_CASE("a message within a node goes through memory") {
   sim::model of = network_model();
   of.memory.core_copy_gbs = of.memory.other_core_gbs = 8;
