@@ -27,6 +27,7 @@ struct job {
   std::optional<arrivals::pattern> late;                 ///< nothing: all come together
   std::optional<std::chrono::nanoseconds> message_time;  ///< of `late`; nothing: the model's
   bool payload = true;                                   ///< where it fits
+  bool look_on = false;  ///< ranks never sleep where each has a core: see `sim::options`
   bool traced = false;
 
   std::size_t ranks() const { return nodes * ranks_a_node; }

@@ -149,6 +149,7 @@ wire::call_record* simulation::records() noexcept {
 picoseconds simulation::awake_for(std::size_t number) const noexcept {
   const std::size_t ranks = shape_->ranks_of(shape_->node_of(number)).size();
   const bool shared = ranks > model_.cluster.cores_a_node;
+  if (options_.look_on && !shared) return std::numeric_limits<picoseconds>::max();
   return from(
       (shared ? waiting_policy::cores_shared() : waiting_policy::core_of_its_own()).yield_for);
 }
