@@ -10,9 +10,9 @@
 // ⌈log2 n⌉ steps between nodes. Inside a node whatever can be read where it is is not copied:
 // leaves of the tree alone may have to copy. For short contributions one pass over all inputs takes
 // the place of the paper's tree: their lines travel at the same time, not level by level. Long ones
-// are cut into items of 16 KiB, one behind the other on their way through both trees. Everything is
-// combined in node order, and in rank order inside a node, whatever the root: the bits of the
-// result do not depend on it.
+// are cut into items of 16 to 64 KiB, one behind the other on their way through both trees.
+// Everything is combined in node order, and in rank order inside a node, whatever the root: the
+// bits of the result do not depend on it.
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4).
 
@@ -29,7 +29,8 @@ namespace {
 bool is_short(const arguments& call) { return call.bytes() <= 256; }
 
 items cut_for(const arguments& call) {
-  constexpr std::size_t item_bytes = 16 * 1024;
+  constexpr std::size_t kib = 1024;
+  const std::size_t item_bytes = std::clamp(call.bytes() / 16, 16 * kib, 64 * kib);
   items cut(call.bytes(), 1, items::in_step, call.grain());
   cut.piece = std::max(std::min(cut.piece, item_bytes) / call.grain() * call.grain(), call.grain());
   return cut;
@@ -108,7 +109,7 @@ task<> run(context& me, const arguments& call) {
 const algorithm reduce_srm = {
     .id = "srm",
     .what = collective::reduce,
-    .summary = "node leaders combine their node, then each other over a binomial tree",
+    .summary = "nodes combine, long vectors over a tree, then their leaders over another",
     .source = "SRM 2.4",
     .needs = "a reduction that commutes, or nodes of consecutive ranks",
     .suits = combines_by_node,
