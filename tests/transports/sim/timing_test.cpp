@@ -154,6 +154,27 @@ TEST_CASE("a message within a node goes through memory") {
   CHECK(run(of, {.node_of = {0, 0}}, one_message(400))[1] == 5 + 50 + 90 + 5 + 50);
 }
 
+TEST_CASE("so does one in place, where the kernel cannot copy") {
+  sim::model of = network_model();
+  of.memory.core_copy_gbs = of.memory.other_core_gbs = 8;
+  of.memory.flag_ns = 90;
+  const auto in_place = [](sim::rank& me) -> task<> {
+    wire::channel& used = me.open(0, 0, 1, wire::stream::messages);
+    std::vector<std::byte> body(400);
+    if (me.number() == 0) {
+      used.put_in_place({}, body);
+    } else {
+      co_await until([&] { return used.holds(wire::channel::in_place_room); });
+      CHECK(used.take_in_place(body) == 0);
+    }
+    me.close(used);
+  };
+  CHECK(run(of, {.node_of = {0, 0}}, in_place)[1] == 50 + 90 + 50);
+  of.memory.kernel_copy_gbs = 4;
+  of.memory.kernel_copy_call_ns = 30;
+  CHECK(run(of, {.node_of = {0, 0}}, in_place)[1] == 90 + 30 + 100);
+}
+
 // ---- within a rank and a node
 
 task<> announce_or_see(sim::rank& me, clock_time after) {
