@@ -15,26 +15,25 @@
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/gathered_blocks.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
-task<> receive_from_left(gathered_blocks& in, std::size_t step) {
-  co_await in.me.expect(in.leader(in.node_back(1)), in.of_node(in.node_back(step)));
+task<> exchange(gathered_blocks& in, std::size_t step) {
+  co_await send_and_receive(in.me, in.leader(in.node_ahead(1)), in.of_node(in.node_back(step - 1)),
+                            in.leader(in.node_back(1)), in.of_node(in.node_back(step)));
   in.received.post(step - 1);
 }
 
 task<> lead(gathered_blocks& in) {
   co_await in.share_own();
   co_await in.filled.all_here(0);
-  const std::size_t right = in.leader(in.node_ahead(1));
   for (std::size_t step = 1; step < in.nodes(); ++step) {
-    const std::size_t before = in.node_back(step - 1);
-    auto outgoing = in.me.deliver(right, in.of_node(before));
-    auto incoming = receive_from_left(in, step);
-    auto copying = in.copy_out(before);
-    co_await when_all(std::move(outgoing), std::move(incoming), std::move(copying));
+    auto network = exchange(in, step);
+    auto copying = in.copy_out(in.node_back(step - 1));
+    co_await when_all(std::move(network), std::move(copying));
   }
   co_await in.copy_out(in.node_back(in.nodes() - 1));
 }

@@ -16,6 +16,7 @@
 #include "algos/algorithms.hpp"
 #include "algos/patterns/gathered_blocks.hpp"
 #include "algos/patterns/ports.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
@@ -28,16 +29,19 @@ task<> copy_out_nodes(gathered_blocks& in, std::size_t from, std::size_t end) {
   }
 }
 
-/// One step, of a leader that has the blocks of `distance` nodes.
-task<> exchange(gathered_blocks& in, std::size_t distance, std::size_t ports) {
+/// One message each way of a step, of a leader that has the blocks of `distance` nodes.
+task<> exchange(gathered_blocks& in, std::size_t distance, std::size_t away) {
+  const std::size_t count = std::min(distance, in.nodes() - away);
+  const std::size_t from = in.node_ahead(away);
+  return send_and_receive(in.me, in.leader(in.node_back(away)),
+                          in.slots.of_nodes(in.shared, in.here(), count), in.leader(from),
+                          in.slots.of_nodes(in.shared, from, count));
+}
+
+task<> take_step(gathered_blocks& in, std::size_t distance, std::size_t ports) {
   pooled_list<task<>> all;
   for (std::size_t port = 1; port <= ports && port * distance < in.nodes(); ++port) {
-    const std::size_t away = port * distance;
-    const std::size_t count = std::min(distance, in.nodes() - away);
-    const std::size_t to = in.leader(in.node_back(away));
-    all.push_back(in.me.deliver(to, in.slots.of_nodes(in.shared, in.here(), count)));
-    const std::size_t from = in.node_ahead(away);
-    all.push_back(in.me.expect(in.leader(from), in.slots.of_nodes(in.shared, from, count)));
+    all.push_back(exchange(in, distance, port * distance));
   }
   co_await when_all(std::move(all));
 }
@@ -46,7 +50,7 @@ task<> lead(gathered_blocks& in, std::size_t ports) {
   std::size_t copied = 0;
   std::size_t step = 0;
   for (std::size_t distance = 1; distance < in.nodes(); distance *= ports + 1) {
-    auto network = exchange(in, distance, ports);
+    auto network = take_step(in, distance, ports);
     auto copying = copy_out_nodes(in, copied, distance);
     co_await when_all(std::move(network), std::move(copying));
     in.received.post(step++);

@@ -16,17 +16,16 @@
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/halving.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
 task<> gather_halves(context& me, const halving& halves) {
   for (std::size_t distance = halves.last_distance(); distance != 0; distance /= 2) {
-    auto outgoing = me.deliver(halves.rank_at(distance), halves.mine(distance));
-    auto incoming = me.expect(halves.rank_at(distance), halves.others(distance));
-    co_await when_all(std::move(outgoing), std::move(incoming));
+    const std::size_t partner = halves.rank_at(distance);
+    co_await send_and_receive(me, partner, halves.mine(distance), partner, halves.others(distance));
   }
 }
 

@@ -49,13 +49,16 @@ struct as_staged : ohio_frame {
       co_await me.deliver(peer_in(node), rows.of_node(shared, source, node));
     }
   }
-  task<> receive(std::size_t node) {
-    const std::size_t sources = me.shape().ranks_of(node).size();
+  task<> invite(std::size_t step) {
+    const std::size_t node = from(step);
     const auto piece = piece_received(node);
-    for (std::size_t source = 0; source < sources; ++source) {
+    for (std::size_t source = 0; source < me.shape().ranks_of(node).size(); ++source) {
       co_await me.invite(peer_in(node), blocks.row_from(piece, source).size());
     }
-    for (std::size_t source = 0; source < sources; ++source) {
+  }
+  task<> receive(std::size_t node) {
+    const auto piece = piece_received(node);
+    for (std::size_t source = 0; source < me.shape().ranks_of(node).size(); ++source) {
       co_await me.collect(peer_in(node), blocks.row_from(piece, source));
     }
   }

@@ -28,9 +28,12 @@ struct rearranged : ohio_frame {
 
   task<> stage() { return give_all(); }
   task<> copy_out(std::size_t step) { return take(from(step), piece_from(from(step))); }
+  task<> invite(std::size_t step) {
+    return me.invite(peer_in(from(step)), piece_from(from(step)).size());
+  }
   task<> exchange(std::size_t step) {
     auto outgoing = me.deliver(peer_in(to(step)), piece_to(to(step)));
-    auto incoming = me.expect(peer_in(from(step)), piece_from(from(step)));
+    auto incoming = me.collect(peer_in(from(step)), piece_from(from(step)));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 };

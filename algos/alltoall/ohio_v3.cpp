@@ -43,10 +43,13 @@ struct two_places : ohio_frame {
   task<> copy_out(std::size_t step) {
     return take(from(step), step == 0 ? piece_to(here()) : place(step));
   }
-  task<> exchange(std::size_t step) {
+  task<> invite(std::size_t step) {
     if (step > places()) co_await received.taken(step - places());
+    co_await me.invite(peer_in(from(step)), place(step).size());
+  }
+  task<> exchange(std::size_t step) {
     auto outgoing = me.deliver(peer_in(to(step)), piece_to(to(step)));
-    auto incoming = me.expect(peer_in(from(step)), place(step));
+    auto incoming = me.collect(peer_in(from(step)), place(step));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 };

@@ -8,8 +8,9 @@
 //     from its buffer where they can
 //
 // A short message comes straight into the stage, for all of the node at once; of 8 to 32 KiB in
-// chunks of 4 KiB, one behind the other. A long one goes past all stages into the speaker's memory,
-// and the node's part follows a piece behind, while the next comes.
+// chunks of 4 KiB, one behind the other, and of 16 KiB up to 64 KiB. A long one goes past all
+// stages into the speaker's memory in pieces of 64 KiB, and the node's part follows a piece behind,
+// while the next comes.
 //
 // ⌈log_{k+1} n⌉ steps between nodes, as many as a tree that ignores them would need there.
 //
@@ -27,12 +28,14 @@ namespace muster::algos {
 namespace {
 
 constexpr std::size_t kib = 1024;
+constexpr std::size_t longest_short = 64 * kib;
 
-bool is_short(const arguments& call) { return call.bytes() <= 64 * kib; }
+bool is_short(const arguments& call) { return call.bytes() <= longest_short; }
 
 items cut_for(const arguments& call) {
   items cut(call.bytes(), 1, items::far);
-  if (call.bytes() > 8 * kib && call.bytes() < 32 * kib) cut.piece = 4 * kib;
+  if (call.bytes() > 8 * kib) cut.piece = call.bytes() < 32 * kib ? 4 * kib : 16 * kib;
+  if (!is_short(call)) cut.piece = longest_short;
   return cut;
 }
 

@@ -1,8 +1,8 @@
 #include "algos/patterns/halving.hpp"
 
 #include "algos/patterns/members.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 #include "algos/patterns/slices.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 
@@ -30,9 +30,7 @@ task<> halving::reduce_scatter() {
 
 task<> exchange_and_combine(context& me, std::size_t rank, std::span<const std::byte> given,
                             std::span<std::byte> kept, std::span<std::byte> room) {
-  auto outgoing = me.deliver(rank, given);
-  auto incoming = me.expect(rank, room);
-  co_await when_all(std::move(outgoing), std::move(incoming));
+  co_await send_and_receive(me, rank, given, rank, room);
   if (rank < me.rank()) {
     co_await combine_ordered(me, kept, room.data(), kept.data());
   } else {

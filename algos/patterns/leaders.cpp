@@ -21,8 +21,22 @@ task<> leaders_barrier(context& me) {
   }
 }
 
+// With room for each of the leaders right below: what they send travels while others' is combined.
 task<> leaders_reduce(context& me, std::span<std::byte> bytes) {
-  return reduce_members(me, node_leaders(me), bytes);
+  const std::size_t mine = node_number(me);
+  pooled_list<std::size_t> below;
+  std::size_t bit = 1;
+  for (; bit < me.shape().nodes() && (mine & bit) == 0; bit *= 2) {
+    if (mine + bit < me.shape().nodes()) below.push_back(leader_of(me.shape(), mine + bit));
+  }
+  pooled<std::byte> room(below.size() * bytes.size());
+  for (const std::size_t leader : below) co_await me.invite(leader, bytes.size());
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    const std::span<std::byte> theirs = {room.data() + i * bytes.size(), bytes.size()};
+    co_await me.collect(below[i], theirs);
+    co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
+  }
+  if (mine != 0) co_await me.deliver(leader_of(me.shape(), mine - bit), bytes);
 }
 
 task<> leaders_allreduce(context& me, std::span<std::byte> bytes) {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "algos/patterns/folding.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 
 namespace muster::algos {
 
@@ -48,9 +48,7 @@ task<> allreduce_members(context& me, members who, std::span<std::byte> bytes) {
   for (std::size_t distance = 1; distance < fold.speakers(); distance *= 2) {
     const std::size_t other = fold.speaker() ^ distance;
     const std::size_t rank = rank_of(fold.member_of(other));
-    auto outgoing = me.deliver(rank, bytes);
-    auto incoming = me.expect(rank, theirs);
-    co_await when_all(std::move(outgoing), std::move(incoming));
+    co_await send_and_receive(me, rank, bytes, rank, theirs);
     if (other < fold.speaker()) {
       co_await combine_ordered(me, bytes, theirs.data(), bytes.data());
     } else {

@@ -9,7 +9,8 @@
 ///
 ///     std::size_t bytes() const           of the node's buffer
 ///     task<> stage()                      this rank's blocks
-///     task<> exchange(step)               a leader's pieces, as soon as there is room
+///     task<> invite(step)                 a leader's, for its piece, as soon as there is room
+///     task<> exchange(step)               a leader's pieces
 ///     task<> copy_out(step)               what came in a step; in step 0 the node's own blocks
 namespace muster::algos {
 
@@ -46,14 +47,25 @@ task<> exchange_and_tell(Design& in, std::size_t step) {
   in.received.post(step - 1);
 }
 
+/// Copies out what came before a leader's step, so that the piece of its next one may come: the
+/// invitation need not wait behind a long message.
+template <class Design>
+task<> make_room(Design& in, std::size_t& copied, std::size_t step) {
+  co_await copy_out_steps(in, copied, step);
+  const std::size_t next = step + in.leaders;
+  if (next < in.nodes()) co_await in.invite(next);
+}
+
 /// A leader copies out what came before while it exchanges.
 template <class Design>
 task<> lead_ohio(Design& in) {
+  const std::size_t first = in.me.node_index() + 1;
+  if (first < in.nodes()) co_await in.invite(first);
   co_await in.filled.all_here(0);
   std::size_t copied = 0;
-  for (std::size_t step = in.me.node_index() + 1; step < in.nodes(); step += in.leaders) {
+  for (std::size_t step = first; step < in.nodes(); step += in.leaders) {
     auto exchange = exchange_and_tell(in, step);
-    auto copying = copy_out_steps(in, copied, step);
+    auto copying = make_room(in, copied, step);
     co_await when_all(std::move(exchange), std::move(copying));
   }
   co_await copy_out_steps(in, copied, in.nodes());

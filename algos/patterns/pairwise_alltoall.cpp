@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "algos/patterns/outgoing_blocks.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 
 namespace muster::algos {
 
@@ -15,9 +15,7 @@ task<> pairwise_alltoall(context& me, const arguments& call) {
   for (std::size_t step = 1; step < me.size(); ++step) {
     const std::size_t to = (me.rank() + step) % me.size();
     const std::size_t from = (me.rank() + me.size() - step) % me.size();
-    auto outgoing = me.deliver(to, blocks[to]);
-    auto incoming = me.expect(from, call.received_from(from));
-    co_await when_all(std::move(outgoing), std::move(incoming));
+    co_await send_and_receive(me, to, blocks[to], from, call.received_from(from));
   }
 }
 

@@ -1,8 +1,8 @@
 #include "algos/patterns/slice_ring.hpp"
 
 #include "algos/patterns/members.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 #include "algos/patterns/slices.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
@@ -25,9 +25,8 @@ std::span<std::byte> slices_from(const context& me, std::span<std::byte> whole, 
 task<> allgather_slices(context& me, std::span<std::byte> whole, std::size_t held) {
   for (std::size_t step = 1; step < me.size(); ++step) {
     const std::size_t coming = held + me.size() - step;
-    auto outgoing = me.deliver(next_rank(me), slice_at(me, whole, coming + 1));
-    auto incoming = me.expect(rank_before(me), slice_at(me, whole, coming));
-    co_await when_all(std::move(outgoing), std::move(incoming));
+    co_await send_and_receive(me, next_rank(me), slice_at(me, whole, coming + 1), rank_before(me),
+                              slice_at(me, whole, coming));
   }
 }
 
@@ -37,9 +36,8 @@ task<> reduce_scatter_slices(context& me, std::span<std::byte> whole) {
     const std::size_t coming = me.rank() + me.size() - step;
     const std::span<std::byte> mine = slice_at(me, whole, coming);
     const std::span<std::byte> theirs = {room.data(), mine.size()};
-    auto outgoing = me.deliver(next_rank(me), slice_at(me, whole, coming + 1));
-    auto incoming = me.expect(rank_before(me), theirs);
-    co_await when_all(std::move(outgoing), std::move(incoming));
+    co_await send_and_receive(me, next_rank(me), slice_at(me, whole, coming + 1), rank_before(me),
+                              theirs);
     co_await combine_ordered(me, mine, theirs.data(), mine.data());
   }
 }

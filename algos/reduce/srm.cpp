@@ -1,12 +1,16 @@
 // Reduce over nodes, item by item.
 //
-//  1  the ranks of a node lend or stage their contributions; the leader combines them with its own
+//  1  the ranks of a node lend or stage their contributions. Short ones the leader combines with
+//  its
+//     own; of long ones each rank of a binomial tree combines what is right below it
 //  2  the leaders combine their nodes' results over a binomial tree towards the first node, while
 //     they combine the next item of their nodes
 //  3  the first leader hands the result to the root, if that is another rank
 //
-// ⌈log2 n⌉ steps between nodes. Inside a node whatever can be read where it is is not copied, and
-// one pass over all inputs takes the place of the paper's tree: no step but this one writes.
+// ⌈log2 n⌉ steps between nodes. Inside a node whatever can be read where it is is not copied:
+// leaves of the tree alone may have to copy. For short contributions one pass over all inputs takes
+// the place of the paper's tree: their lines travel at the same time, not level by level. Long ones
+// are cut into items of 16 to 64 KiB, one behind the other on their way through both trees.
 // Everything is combined in node order, and in rank order inside a node, whatever the root: the
 // bits of the result do not depend on it.
 //
@@ -15,20 +19,32 @@
 #include "algos/algorithms.hpp"
 #include "algos/patterns/leaders.hpp"
 #include "algos/patterns/node_reduce.hpp"
+#include "algos/patterns/node_tree.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
 
+bool is_short(const arguments& call) { return call.bytes() <= 256; }
+
+items cut_for(const arguments& call) {
+  constexpr std::size_t kib = 1024;
+  const std::size_t item_bytes = std::clamp(call.bytes() / 16, 16 * kib, 64 * kib);
+  items cut(call.bytes(), 1, items::in_step, call.grain());
+  cut.piece = std::max(std::min(cut.piece, item_bytes) / call.grain() * call.grain(), call.grain());
+  return cut;
+}
+
 struct reducing {
   context& me;
   const arguments& call;
+  node_tree below;  // of long ones
   track in;
   std::span<std::byte> partials;  // a leader's: for two items
 
   reducing(context& me, const arguments& call)
-      : me(me), call(call), in(me, 0, items(call.bytes(), 1, items::in_step, call.grain())) {
+      : me(me), call(call), below(me), in(me, 0, cut_for(call)) {
     if (is_leader(me)) partials = me.scratch(2 * std::min(in.cut().piece, call.bytes()));
   }
 
@@ -43,9 +59,17 @@ struct reducing {
 };
 
 task<> combine_own_node(reducing& of, std::size_t k) {
-  if (k < of.count()) {
+  if (k >= of.count()) co_return;
+  if (is_short(of.call)) {
     co_await combine_node(of.me, of.in, of.call.contribution(), k, of.partial(k));
+  } else {
+    co_await of.below.combine(of.in, of.call.contribution(), k, of.partial(k));
   }
+}
+
+task<> contribute_own(reducing& of) {
+  if (is_short(of.call)) return contribute_to_leader(of.me, of.call, of.in);
+  return of.below.contribute_all(of.in, of.call.contribution());
 }
 
 task<> combine_nodes(reducing& of, std::size_t k) {
@@ -75,7 +99,7 @@ task<> receive_result(reducing& of) {
 task<> run(context& me, const arguments& call) {
   reducing of(me, call);
   me.arrive();
-  auto given = is_leader(me) ? lead(of) : contribute_to_leader(me, call, of.in);
+  auto given = is_leader(me) ? lead(of) : contribute_own(of);
   auto received = receive_result(of);
   co_await when_all(std::move(given), std::move(received));
 }
@@ -85,7 +109,7 @@ task<> run(context& me, const arguments& call) {
 const algorithm reduce_srm = {
     .id = "srm",
     .what = collective::reduce,
-    .summary = "node leaders combine their node, then each other over a binomial tree",
+    .summary = "nodes combine, long vectors over a tree, then their leaders over another",
     .source = "SRM 2.4",
     .needs = "a reduction that commutes, or nodes of consecutive ranks",
     .suits = combines_by_node,

@@ -17,8 +17,8 @@
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/members.hpp"
+#include "algos/patterns/send_and_receive.hpp"
 #include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
@@ -49,9 +49,7 @@ task<> run(context& me, const arguments& call) {
   for (std::size_t step = 1; step < me.size(); ++step) {
     const std::size_t to = (me.rank() + step) % me.size();
     const std::size_t from = (me.rank() + me.size() - step) % me.size();
-    auto outgoing = me.deliver(to, call.sent_to(to));
-    auto incoming = me.expect(from, next);
-    co_await when_all(std::move(outgoing), std::move(incoming));
+    co_await send_and_receive(me, to, call.sent_to(to), from, next);
     co_await (from < me.rank() ? below : above).put_before(me, next);
   }
   const std::array<const std::byte*, 2> sides = {below.so_far(), above.so_far()};

@@ -75,10 +75,13 @@ track::room_wait track::room(std::size_t item, std::span<const std::size_t> read
 }
 
 void track::post(std::size_t item) noexcept {
+  posted_ = item + 1;
   me_.fabric().announce(posting(me_.index_).posted, me_.ticket_.items(item + 1));
 }
 
 bool track::is_here(std::size_t neighbour, std::size_t item) const noexcept {
+  // What this rank says itself it knows: it need not hear it back.
+  if (neighbour == me_.index_) return item < posted_;
   // The arrival comes first: only it says whether the neighbour is in the same operation.
   if (!me_.has_arrived(neighbour)) return false;
   if (me_.differs(neighbour)) return true;  // to be thrown
@@ -156,6 +159,7 @@ track::return_wait track::taken(std::size_t item, std::size_t readers) noexcept 
 
 void track::item_wait::await_resume() {
   rethrow_interruption();
+  if (neighbour_ == me_.index_) return;
   me_.have_fetched(watched());
   me_.check_fingerprint(neighbour_);
 }

@@ -41,7 +41,7 @@ public:
   /// Makes `item` visible, after its room was filled.
   void post(std::size_t item) noexcept;
 
-  /// Waits for a neighbour's item.
+  /// Waits for a neighbour's item, or for one of this rank's own.
   class item_wait;
   item_wait arrived(std::size_t neighbour, std::size_t item) noexcept;
   /// Where the piece of `block` of an item that has arrived can be read; null where it can only be
@@ -99,6 +99,7 @@ private:
   const void* watched_of(std::size_t neighbour) const noexcept;
 
   std::size_t sole_reader_;
+  std::size_t posted_ = 0;  // items of this rank
   bool lent_ = false;
   std::size_t lent_items_ = 0;  // that readers take before what was lent is returned
 };

@@ -78,6 +78,17 @@ void check_ahead(const claim& one, const measurements& in, outcome& found) {
   found.came_out = enough ? verdict::holds : verdict::fails;
 }
 
+void check_close(const claim& one, const measurements& in, outcome& found) {
+  double furthest = 0;
+  for (const std::size_t bytes : sizes_between(one, in)) {
+    const double off = in.time(one.winner, bytes) / in.time(one.other, bytes) - 1;
+    if (std::abs(off) > std::abs(furthest)) furthest = off;
+  }
+  found.paper = "very close";
+  found.ours = fmt::format("within {}", percent(std::abs(furthest)));
+  found.came_out = std::abs(furthest) <= one.most ? verdict::holds : verdict::fails;
+}
+
 void check_saving(const claim& one, const measurements& in, outcome& found) {
   std::vector<double> savings;
   for (const std::size_t bytes : sizes_between(one, in)) {
@@ -118,6 +129,9 @@ outcome check(const claim& one, const all_measurements& in) {
       break;
     case claim::kind::ahead:
       check_ahead(one, made, found);
+      break;
+    case claim::kind::close:
+      check_close(one, made, found);
       break;
     case claim::kind::saving:
       check_saving(one, made, found);

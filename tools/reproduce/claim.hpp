@@ -29,6 +29,7 @@ struct claim {
     factor,  ///< `winner` takes 1 / `least` of the time of `other`, at `from` bytes
     best,    ///< `winner` is the fastest of all from `from` to `to` bytes
     ahead,   ///< `winner` is faster than `other` at `least` of the sizes from `from` to `to`
+    close,   ///< `winner` takes as long as `other` does, but for `most`, from `from` to `to` bytes
     saving,  ///< `winner` takes between `least` and `most` less time than `other` does
   };
   kind what;

@@ -36,6 +36,7 @@ std::vector<run_of> runs_of(const experiment& one) {
   how.ranks_a_node = one.ranks_a_node;
   how.calls = one.calls;
   how.payload = false;
+  how.look_on = true;  // as the papers' ranks did
   if (!one.late.empty()) how.late = arrivals::parse(one.late);
   std::vector<run_of> all;
   for (const std::size_t bytes : one.sizes) {

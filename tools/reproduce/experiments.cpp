@@ -70,7 +70,8 @@ experiment connections() {
                          {"recursive_doubling (MVAPICH)", "recursive_doubling"}}};
 }
 
-/// Q 3.6, 4.4: two rails, beside Quadrics' own collectives, which used one port.
+/// Q 3.6, 4.4: two rails, beside Quadrics' own collectives, which used one port, and striped only
+/// messages of more than 4 KiB (Q 4.2).
 experiment dual_rail(collective what, std::vector<contender> contenders) {
   return {.name = fmt::format("{}-dual-rail", name(what)),
           .title = fmt::format("{}, 4 x 4 ranks, two rails", name(what)),
@@ -80,6 +81,19 @@ experiment dual_rail(collective what, std::vector<contender> contenders) {
           .what = what,
           .sizes = powers(8, 1024 * kib, 2),
           .contenders = std::move(contenders)};
+}
+
+/// Q 4.4, beyond the 8 KiB up to which the paper used shared memory (Q 4.3.1). Quadrics' own was a
+/// ring there (Q 4.2).
+experiment dual_rail_long() {
+  experiment result = dual_rail(collective::allgather, {{"direct", "direct"},
+                                                        {"bruck", "bruck"},
+                                                        {"standard_exchange", "standard_exchange"},
+                                                        {"striped ring (native)", "ring"}});
+  result.name = "allgather-dual-rail-long";
+  result.title = "allgather without shared memory, 4 x 4 ranks, two rails";
+  result.sizes = powers(16 * kib, 1024 * kib, 2);
+  return result;
 }
 
 /// O IV: 56 ranks a node.
@@ -142,7 +156,9 @@ std::vector<experiment> experiments() {
                  {"smp_gather_bcast", "smp_gather_bcast"},
                  {"smp_bruck", "smp_bruck"},
                  {"smp_direct", "smp_direct"},
-                 {"one-port gather + broadcast (native)", "smp_gather_bcast", true}}),
+                 {"one-port gather + broadcast (native)", "smp_gather_bcast", true},
+                 {"striped gather + broadcast (native, long)", "smp_gather_bcast"}}),
+      dual_rail_long(),
       dual_rail(collective::alltoall, {{"direct", "direct"},
                                        {"bruck", "bruck"},
                                        {"standard_exchange", "standard_exchange"},

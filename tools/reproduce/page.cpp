@@ -26,8 +26,9 @@ Written by `muster sim --reproduce docs/reproduction`; do not edit.
 Each experiment of the papers runs the same coroutines that run on real ranks, on a model of the
 machine on which the paper measured. The models' figures are the papers' own basic measurements,
 others' published ones, or estimates that say so (`transports/sim/models`); none was chosen so that
-a claim comes out. Orders are held against the simulator at every size; a factor holds if it is
-within 25 % of the paper's.
+a claim comes out. Ranks have a core each and look on as long as they wait, as the papers' did.
+Orders are held against the simulator at every size; a factor holds if it is within 25 % of the
+paper's.
 
 Sources: Q is Qian's dissertation (2010), O the OHIO alltoall, K Kumar, Mamidala and Panda (2008),
 S Tipparaju, Nieplocha and Panda (2003).

@@ -29,6 +29,7 @@ struct job {
   std::optional<arrivals::pattern> late;                 ///< nothing: all come together
   std::optional<std::chrono::nanoseconds> message_time;  ///< of `late`; nothing: the model's
   bool payload = true;                                   ///< where it fits
+  bool look_on = false;  ///< ranks never sleep where each has a core: see `sim::options`
   /// For `automatic`; null: none.
   std::shared_ptr<const selection_table> table = tune::table_for_networks();
   bool traced = false;

@@ -52,6 +52,7 @@ sim::options options_for(const job& how, bool payload, sim::trace& trace,
   }
   options.seed = how.seed;
   options.payload = payload;
+  options.look_on = how.look_on;
   if (how.traced) options.trace = &trace;
   options.progress = progress;
   return options;

@@ -140,6 +140,7 @@ private:
   void watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
              std::size_t bytes);
   void set_levels(const position& in, const arguments& call) noexcept;
+  bool goes_through_memory(const message& one) const noexcept;
   void charge_kernel_copy(std::size_t bytes) noexcept;
   void charge_put(message& one) noexcept;
   void register_for(const message& one) noexcept;

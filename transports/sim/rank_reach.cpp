@@ -85,7 +85,14 @@ wire::footprint rank::footprint() const noexcept { return footprint_of(*this, in
 
 // ---- messages
 
+// In place: the receiver copies from the sender's buffer, if its kernel can, or they share it.
+bool rank::goes_through_memory(const message& one) const noexcept {
+  if (!one.in_place) return true;
+  return !in_.options().one_process && in_.model().memory.kernel_copy_gbs == 0;
+}
+
 void rank::post(message& one) noexcept {
+  constexpr std::size_t piece = channel::capacity / 2;
   const std::size_t to = one.on->of().to;
   rank& receiver = in_.rank_at(to);
   const bool in_node = &receiver.node_ == &node_;
@@ -100,8 +107,13 @@ void rank::post(message& one) noexcept {
   if (in_node) {
     ++counters_.node_sends;
     counters_.node_bytes += body;
-    if (!one.in_place) charge_copy(body, level::other_core, buffers_);
-    in_.schedule(local() + in_.disturbed(in_.costs().flag), event::kind::deliver, receiver, &one);
+    if (goes_through_memory(one)) charge_copy(body, level::other_core, buffers_);
+    picoseconds there = local();
+    // A long one goes piece by piece: its receiver follows.
+    if (one.in_place && body > piece) {
+      there = begins + (there - begins) / static_cast<picoseconds>(body / piece);
+    }
+    in_.schedule(there + in_.disturbed(in_.costs().flag), event::kind::deliver, receiver, &one);
   } else {
     ++counters_.sends;
     counters_.sent_bytes += body;
@@ -155,10 +167,12 @@ void rank::receive(const message& one, std::span<std::byte> to) {
   const bool in_node = &in_.rank_at(one.on->of().from).node_ == &node_;
   if (one.in_place && !in_node) return;
   const picoseconds begins = local();
-  if (one.in_place && !in_.options().one_process) {
-    charge_kernel_copy(bytes);
+  if (goes_through_memory(one)) {
+    charge_copy(bytes, level_of(to), level::other_core);
+  } else if (in_.options().one_process) {
+    charge_copy(bytes, level_of(to), buffers_);
   } else {
-    charge_copy(bytes, level_of(to), one.in_place ? buffers_ : level::other_core);
+    charge_kernel_copy(bytes);
   }
   if (in_.trace() != nullptr) in_.trace()->slice(number_, "take", begins, local(), bytes);
 }

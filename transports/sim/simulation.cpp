@@ -149,6 +149,7 @@ wire::call_record* simulation::records() noexcept {
 picoseconds simulation::awake_for(std::size_t number) const noexcept {
   const std::size_t ranks = shape_->ranks_of(shape_->node_of(number)).size();
   const bool shared = ranks > model_.cluster.cores_a_node;
+  if (options_.look_on && !shared) return std::numeric_limits<picoseconds>::max();
   return from(
       (shared ? waiting_policy::cores_shared() : waiting_policy::core_of_its_own()).yield_for);
 }
@@ -266,12 +267,18 @@ void simulation::become_visible(const event& one) {
   }
 }
 
+// One connection serves both ways. Numbers that follow each other spread over an interface's cache.
+std::uint64_t simulation::queue_pair(std::size_t local, std::size_t remote) const noexcept {
+  const std::size_t here = shape().ranks_of(shape().node_of(local)).size();
+  return remote * here + shape().index_of(local);
+}
+
 void simulation::transmit(const event& one) {
   auto& sent = *static_cast<message*>(one.subject);
   const channel::pair& of = sent.on->of();
   node_interfaces& interfaces = ranks_[of.from]->node_.interfaces;
   sent.rail = interfaces.choose_rail(sent.bytes);
-  const auto passage = interfaces.send(now_, of.from * size() + of.to, sent.bytes, sent.rail);
+  const auto passage = interfaces.send(now_, queue_pair(of.from, of.to), sent.bytes, sent.rail);
   sim::rank& sender = *ranks_[of.from];
   if (sent.leaves_later) schedule(passage.ends, event::kind::left, sender, sent.on);
   schedule(passage.begins + disturbed(costs_.latency), event::kind::reach, sender, &sent);
@@ -288,7 +295,7 @@ void simulation::reach(const event& one) {
   const channel::pair& of = sent.on->of();
   sim::rank& receiver = *ranks_[of.to];
   const auto passage =
-      receiver.node_.interfaces.receive(now_, of.from * size() + of.to, sent.bytes, sent.rail);
+      receiver.node_.interfaces.receive(now_, queue_pair(of.to, of.from), sent.bytes, sent.rail);
   schedule(passage.ends, event::kind::deliver, receiver, &sent);
 }
 

@@ -57,6 +57,8 @@ struct options {
   bool watch_reads = false;
   /// See `machine::foreign_by_hand`.
   std::size_t foreign_from = 0;
+  /// Ranks with a core each look on for as long as they wait, as MPI libraries do: none sleeps.
+  bool look_on = false;
   /// Different buffers that the programs use in turn: what comes round again only after so many
   /// is in the caches only if all of it fits.
   std::size_t buffers_in_turn = 1;
@@ -173,6 +175,8 @@ private:
   [[noreturn]] void report_deadlock() const;
   /// Of a channel.
   std::uint64_t key(const channel::pair& of) const noexcept;
+  /// The number of the connection between two ranks at the interface of the first one's node.
+  std::uint64_t queue_pair(std::size_t local, std::size_t remote) const noexcept;
 
   // Frames outlive everything that may hold one.
   struct retirement {

@@ -111,6 +111,49 @@ TEST_CASE("of those that are there already the first that was named is first") {
   run_threads(4, body, {.node_of = {0, 1, 1, 0}, .algorithms = {&noting, 1}});
 }
 
+// ---- a rank's own items
+
+/// Every rank waits for items of its own: before they are posted, and after.
+task<> await_own_items(context& me, const arguments&) {
+  me.arrive();
+  const items none(0, 1);
+  track notes(me, 0, none);
+  std::size_t seen = 0;
+  const auto wait = [&](std::size_t item) -> task<> {
+    co_await notes.arrived(me.node_index(), item);
+    ++seen;
+  };
+  const auto post = [&]() -> task<> {
+    CHECK(seen == 0);
+    notes.post(0);
+    notes.post(2);
+    co_return;
+  };
+  auto first = wait(0);
+  auto skipped = wait(1);
+  auto posting = post();
+  co_await when_all(std::move(first), std::move(skipped), std::move(posting));
+  co_await wait(2);
+  CHECK(seen == 3);
+}
+
+const algorithm awaiting_own_items = {.id = "own_items",
+                                      .what = collective::barrier,
+                                      .summary = "waits for itself",
+                                      .source = "this test",
+                                      .suits = always,
+                                      .stages = tracks_only,
+                                      .run = await_own_items};
+
+TEST_CASE("a rank's own items are there when it has posted them, in every operation anew") {
+  const watchdog alive("own items");
+  run_threads(2,
+              [](team& of) {
+                for (int i = 0; i < 20; ++i) start(of.engine(), barrier(of)).wait();
+              },
+              {.algorithms = {&awaiting_own_items, 1}});
+}
+
 // ---- staging
 
 std::atomic<const std::byte*> last_staging = nullptr;

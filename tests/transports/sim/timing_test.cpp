@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/collective/collectives.hpp"
+#include "engine/collective/context.hpp"
 #include "tests/transports/sim/run.hpp"
 #include "transports/sim/channel.hpp"
 
@@ -130,12 +131,48 @@ TEST_CASE("a queue pair that neither interface holds costs both") {
   CHECK(run(of, two_nodes, one_message(8))[1] == 100 + 1000 + 10 + 70 + 2 * 500);
 }
 
+/// Rank 0 sends rank 1 a message, and gets one back.
+task<> there_and_back(sim::rank& me) {
+  const std::size_t other = 1 - me.number();
+  if (me.number() == 0) co_await send(me, other, 8);
+  co_await receive(me, other, 8);
+  if (me.number() == 1) co_await send(me, other, 8);
+}
+
+TEST_CASE("one queue pair serves both ways") {
+  sim::model of = network_model();
+  of.network.queue_pairs_cached = 4;
+  of.network.queue_pair_miss_ns = 500;
+  CHECK(run(of, two_nodes, there_and_back)[0] == 2 * (100 + 1000 + 10 + 70) + 2 * 500);
+}
+
 TEST_CASE("a message within a node goes through memory") {
   sim::model of = network_model();
   of.memory.core_copy_gbs = of.memory.other_core_gbs = 8;
   of.core.copy_call_ns = 5;
   of.memory.flag_ns = 90;
   CHECK(run(of, {.node_of = {0, 0}}, one_message(400))[1] == 5 + 50 + 90 + 5 + 50);
+}
+
+TEST_CASE("so does one in place, where the kernel cannot copy") {
+  sim::model of = network_model();
+  of.memory.core_copy_gbs = of.memory.other_core_gbs = 8;
+  of.memory.flag_ns = 90;
+  const auto in_place = [](sim::rank& me) -> task<> {
+    wire::channel& used = me.open(0, 0, 1, wire::stream::messages);
+    std::vector<std::byte> body(400);
+    if (me.number() == 0) {
+      used.put_in_place({}, body);
+    } else {
+      co_await until([&] { return used.holds(wire::channel::in_place_room); });
+      CHECK(used.take_in_place(body) == 0);
+    }
+    me.close(used);
+  };
+  CHECK(run(of, {.node_of = {0, 0}}, in_place)[1] == 50 + 90 + 50);
+  of.memory.kernel_copy_gbs = 4;
+  of.memory.kernel_copy_call_ns = 30;
+  CHECK(run(of, {.node_of = {0, 0}}, in_place)[1] == 90 + 30 + 100);
 }
 
 // ---- within a rank and a node
@@ -172,6 +209,31 @@ TEST_CASE("a line that several change travels from each to the next") {
   const sim::options how{.node_of = {0, 0, 0, 0}};
   const auto ends = run(of, how, announce_and_change);
   CHECK(ends == std::vector<double>{0, 90.001, 180.001, 270.001});
+}
+
+/// Posts an item, and waits for it.
+task<> hear_itself(context& me, const arguments&) {
+  me.arrive();
+  track notes(me, 0, items(0, 1));
+  notes.post(0);
+  co_await notes.arrived(me.node_index(), 0);
+}
+bool always(const shape&, const machine&, const arguments&) { return true; }
+stage_kind tracks(const shape&, const machine&, const arguments&) { return stage_kind::lengthy; }
+
+TEST_CASE("what a rank has said itself it need not hear") {
+  const algorithm row = {.id = "hear_itself",
+                         .what = collective::barrier,
+                         .summary = "posts an item, and waits for it",
+                         .source = "this test",
+                         .suits = always,
+                         .stages = tracks,
+                         .run = hear_itself};
+  sim::model of = free_model();
+  of.memory.flag_ns = 90;
+  sim::simulation all(of, catalog({&row, 1}), {.node_of = {0, 0}});
+  all.run([](sim::rank& me) { return barrier(me.team()); });
+  CHECK(all.rank_at(0).counted().finished == 0);
 }
 
 TEST_CASE("computing and resting take their time, wherever the time is") {
