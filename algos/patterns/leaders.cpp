@@ -1,4 +1,5 @@
 #include "algos/patterns/leaders.hpp"
+#include "algos/patterns/binomial_blocks.hpp"
 
 #include "algos/patterns/members.hpp"
 
@@ -23,20 +24,18 @@ task<> leaders_barrier(context& me) {
 
 // With room for each of the leaders right below: what they send travels while others' is combined.
 task<> leaders_reduce(context& me, std::span<std::byte> bytes) {
-  const std::size_t mine = node_number(me);
-  pooled_list<std::size_t> below;
-  std::size_t bit = 1;
-  for (; bit < me.shape().nodes() && (mine & bit) == 0; bit *= 2) {
-    if (mine + bit < me.shape().nodes()) below.push_back(leader_of(me.shape(), mine + bit));
-  }
-  pooled<std::byte> room(below.size() * bytes.size());
-  for (const std::size_t leader : below) co_await me.invite(leader, bytes.size());
-  for (std::size_t i = 0; i < below.size(); ++i) {
+  const binomial_tree tree(me.shape().nodes(), 0, node_number(me), 1);
+  const auto children = tree.children();
+  const auto leader = [&](std::size_t node) { return leader_of(me.shape(), node); };
+  pooled<std::byte> room(children.size() * bytes.size());
+  for (const auto& child : children) co_await me.invite(leader(child.member), bytes.size());
+  // Those with the fewest below them are there first, and are next in rank order.
+  for (std::size_t i = children.size(); i-- > 0;) {
     const std::span<std::byte> theirs = {room.data() + i * bytes.size(), bytes.size()};
-    co_await me.collect(below[i], theirs);
+    co_await me.collect(leader(children[i].member), theirs);
     co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
   }
-  if (mine != 0) co_await me.deliver(leader_of(me.shape(), mine - bit), bytes);
+  if (!tree.is_root()) co_await me.deliver(leader(tree.parent()), bytes);
 }
 
 task<> leaders_allreduce(context& me, std::span<std::byte> bytes) {

@@ -1,19 +1,16 @@
 #include "algos/patterns/node_tree.hpp"
 
+#include "algos/patterns/binomial_blocks.hpp"
 #include "algos/patterns/members.hpp"
 #include "algos/patterns/reduce_slices.hpp"
 
 namespace muster::algos {
 
 node_tree::node_tree(context& me) : me_(me), parent_(0) {
-  const std::size_t mine = me.node_index();
-  for (std::size_t bit = 1; bit < me.node().size(); bit *= 2) {
-    if ((mine & bit) != 0) {
-      parent_ = mine - bit;
-      break;
-    }
-    if (mine + bit < me.node().size()) children_.push_back(mine + bit);
-  }
+  const binomial_tree tree(me.node().size(), 0, me.node_index(), 1);
+  if (!tree.is_root()) parent_ = tree.parent_member();
+  // Those with the fewest below them are there first, and are next in rank order.
+  for (const auto& child : tree.children()) children_.insert(children_.begin(), child.member);
 }
 
 task<> node_tree::combine(track& in, std::span<const std::byte> own, std::size_t item,
