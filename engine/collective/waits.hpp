@@ -127,6 +127,8 @@ public:
   next_arrival next() noexcept { return {*this}; }
   /// One that is there, without waiting; nothing if none is.
   std::optional<std::size_t> next_that_is_here() { return ready() ? take_arrival() : std::nullopt; }
+  /// Does not wait for these any more: others were heard of that stand for them.
+  void forget(std::span<const std::size_t> ranks);
   /// Those that have not been given yet, in the order given.
   std::span<const std::size_t> still_to_come() const noexcept { return pending_; }
 
@@ -135,6 +137,7 @@ public:
 private:
   bool awaits(std::size_t rank) const noexcept override;
   std::optional<std::size_t> take_arrival();
+  void erase(std::size_t index);
 
   pooled_list<std::size_t> pending_;
   pooled_list<wire::channel*> channels_;  // of those

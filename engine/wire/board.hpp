@@ -50,6 +50,12 @@ struct alignas(cache_line) completion {
   counter upto;
 };
 
+/// Which rank of the node was first to ask, in the last operation that asked: (sequence << 32) |
+/// the rank's number in the node.
+struct alignas(cache_line) claim {
+  counter first;
+};
+
 /// Where a lender's block lies.
 struct origin {
   enum class kind : std::uint64_t {
@@ -93,6 +99,7 @@ public:
         completions_(base + completions(ranks, much)),
         postings_(base + postings(ranks, much)),
         takings_(base + takings(ranks, much)),
+        claims_(base + claims(ranks, much)),
         stages_(base + stages(ranks, much)),
         long_from_(long_from(much)),
         per_rank_(per_rank(much)) {}
@@ -119,6 +126,7 @@ public:
   wire::taking& taking(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
     return at<wire::taking>(takings_, (stage * tracks + track) * ranks_ + rank);
   }
+  wire::claim& claim(std::size_t lane) const noexcept { return at<wire::claim>(claims_, lane); }
   std::byte* tiny_stage(std::size_t stage, std::size_t rank) const noexcept {
     return stages_of(rank) + stage * tiny_stage_bytes;
   }
@@ -146,10 +154,12 @@ private:
   static std::size_t takings(std::size_t ranks, wire::extent much) noexcept {
     return postings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::posting);
   }
+  static std::size_t claims(std::size_t ranks, wire::extent much) noexcept {
+    return takings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::taking);
+  }
   static std::size_t stages(std::size_t ranks, wire::extent much) noexcept {
     constexpr std::size_t page = 4096;
-    const std::size_t end =
-        takings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::taking);
+    const std::size_t end = claims(ranks, much) + much.lanes * sizeof(wire::claim);
     return (end + page - 1) / page * page;
   }
 
@@ -169,6 +179,7 @@ private:
   std::byte* completions_ = nullptr;
   std::byte* postings_ = nullptr;
   std::byte* takings_ = nullptr;
+  std::byte* claims_ = nullptr;
   std::byte* stages_ = nullptr;
   std::size_t long_from_ = 0;
   std::size_t per_rank_ = 0;
