@@ -137,7 +137,7 @@ task<> context::hear(std::size_t from, std::span<std::byte> note) {
   do {
     co_await channel_wait(*this, *in, channel_wait::until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, note.size()).bytes != note.size());
-  in->take(note);  // came with its header
+  if (!note.empty()) in->take(note);  // came with its header
   co_await work();
 }
 
