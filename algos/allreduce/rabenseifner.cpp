@@ -1,8 +1,7 @@
 // Long allreduce between any ranks, by halves.
 //
 //  1  where N is no power of two, ranks too many fold: the odd one of a pair hands its vector to
-//  the
-//     even one, which combines both and speaks for them
+//     the even one, which combines both and speaks for them
 //  2  in step s the speakers 2^s apart exchange half of what each still has, and combine the half
 //     that they keep
 //  3  the same way back, each with what it has of the result

@@ -2,11 +2,9 @@
 //
 //  1  every rank copies its blocks into the node's shared send buffer, one rank's after the other's
 //  2  the leader exchanges with the other nodes', pairwise, by XOR where the nodes are a power of
-//  two
-//     and by shifts where not: what goes to a node lies in p pieces and takes as many messages
+//     two and by shifts where not: what goes to a node lies in p pieces and takes as many messages
 //  3  meanwhile all ranks copy out of the shared receive buffer what came in the step before; in
-//  the
-//     first step their own node's blocks, straight out of the send buffer
+//     the first step their own node's blocks, straight out of the send buffer
 //
 // A node posts (n-1)p messages of p blocks over n-1 connections. Of shared memory it takes
 // (2n-1)mp^2 bytes: the paper's 2mnp^2 without the place to receive one's own node's blocks, which

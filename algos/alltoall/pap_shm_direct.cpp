@@ -7,8 +7,7 @@
 //     which the others' invitations come, short ones whether the others are there or not; and
 //     receives theirs into the shared receive buffer, in the order in which they come
 //  3  of each that comes it notes behind the buffers whose it is, and says so; all ranks copy out
-//  in
-//     that order
+//     in that order
 //
 // The invitation, or the message itself, is all that says that a master is there. A node posts n-1
 // messages of p^2 blocks over n-1 connections, and takes (2n-1)mp^2 bytes of shared memory and the

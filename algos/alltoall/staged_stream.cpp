@@ -9,8 +9,8 @@
 //  2  and copy out of the other places what came in batch k-1; in the first, what is their own
 //     node's
 //  3  each leader has sent its peers its invitations for batch k, sends them its pieces, to all b
-//  of
-//     them at once, and so first to whoever has come first, and says of each that comes that it has
+//     of them at once, and so first to whoever has come first, and says of each that comes that it
+//     has
 //
 // Places are used again in the next batch but one, when the leaders have sent, or all ranks have
 // copied out, what they held. So what is staged is still in the cache when it leaves, and the

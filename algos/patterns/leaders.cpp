@@ -1,6 +1,6 @@
 #include "algos/patterns/leaders.hpp"
-#include "algos/patterns/binomial_blocks.hpp"
 
+#include "algos/patterns/binomial_blocks.hpp"
 #include "algos/patterns/members.hpp"
 
 namespace muster::algos {

@@ -1,13 +1,11 @@
 // Long reduce between any ranks, by halves.
 //
 //  1  where N is no power of two, ranks too many fold: the odd one of a pair hands its vector to
-//  the
-//     even one, which combines both and speaks for them
+//     the even one, which combines both and speaks for them
 //  2  in step s the speakers 2^s apart exchange half of what each still has, and combine the half
 //     that they keep
 //  3  the same way back, but only towards the one who speaks for the root: of two, one sends what
-//  it
-//     has of the result and is done
+//     it has of the result and is done
 //  4  that one hands the result to the root, if that is the other of its pair
 //
 // 2⌊log2 N⌋ steps, two more where N is no power of two; the root receives about twice the vector,

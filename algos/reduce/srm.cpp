@@ -1,8 +1,7 @@
 // Reduce over nodes, item by item.
 //
 //  1  the ranks of a node lend or stage their contributions. Short ones the leader combines with
-//  its
-//     own; of long ones each rank of a binomial tree combines what is right below it
+//     its own; of long ones each rank of a binomial tree combines what is right below it
 //  2  the leaders combine their nodes' results over a binomial tree towards the first node, while
 //     they combine the next item of their nodes
 //  3  the first leader hands the result to the root, if that is another rank

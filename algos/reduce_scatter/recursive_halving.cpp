@@ -1,8 +1,7 @@
 // Reduce-scatter between any ranks by recursive halving, of blocks of any lengths.
 //
 //  1  where N is no power of two, ranks too many fold: the odd one of a pair hands all it has to
-//  the
-//     even one, which combines both and speaks for them
+//     the even one, which combines both and speaks for them
 //  2  at half the speakers' number, at a quarter, … down to 1: two speakers so far apart exchange
 //     the blocks that the other's half of them needs, and combine those that they keep
 //  3  who speaks for a pair hands the other its block

@@ -12,6 +12,7 @@
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/receive_items.hpp"
+#include "algos/patterns/stage_blocks.hpp"
 #include "algos/patterns/suitability.hpp"
 #include "engine/collective/context.hpp"
 
@@ -19,18 +20,10 @@ namespace muster::algos {
 namespace {
 
 task<> send(context& me, const arguments& call, track& blocks) {
-  const items& cut = blocks.cut();
   const std::span all(call.sent_to(0).data(), me.size() * call.bytes());
   if (!blocks.lend(all, track::lending::for_copies)) {
-    for (std::size_t k = 0; k < cut.count(); ++k) {
-      std::byte* room = co_await blocks.room(k);
-      for (std::size_t to = 0; to < me.size(); ++to) {
-        if (to == me.rank()) continue;
-        co_await me.copy({room + to * cut.piece, cut.length(k)},
-                         call.sent_to(to).subspan(cut.offset(k), cut.length(k)));
-      }
-      blocks.post(k);
-    }
+    const auto block = [&call](std::size_t to) { return call.sent_to(to); };
+    co_await stage_blocks(me, blocks, block);
   }
   if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
   co_await blocks.returned();

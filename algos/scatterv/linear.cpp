@@ -1,7 +1,6 @@
 // Scatter of blocks of any lengths between any ranks.
 //
-//  the root sends each rank its block, four at a time, so that one that is late does not hold up
-//  all
+//  the root sends each rank its block, four at a time, so that one that is late holds up no other
 //
 // N-1 messages, none passed on: only the root and each receiver know how long a block is.
 //

@@ -1,6 +1,8 @@
 // What ranks say to each other through channels, in order.
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -11,7 +13,7 @@ namespace {
 
 using wire::stream;
 
-static_assert(sizeof(message_header) <= wire::channel::most_head);
+static_assert(sizeof(message_header) + context::most_note <= wire::channel::most_head);
 
 /// A channel of this rank, for as long as it is used.
 class open_channel {
@@ -118,6 +120,27 @@ task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
   co_await collect(from, bytes);
 }
 
+task<> context::tell(std::size_t to, std::span<const std::byte> note) {
+  const open_channel out(fabric(), ticket_.lane, rank(), to, stream::messages);
+  std::array<std::byte, wire::channel::most_head> head;
+  const message_header header{ticket_.word, note.size()};
+  std::memcpy(head.data(), &header, sizeof header);
+  std::ranges::copy(note, head.begin() + sizeof header);
+  const std::size_t bytes = sizeof header + note.size();
+  co_await channel_wait(*this, *out, channel_wait::until::has_room, bytes, to);
+  out->put(std::span(head).first(bytes), {});
+  co_await work();
+}
+
+task<> context::hear(std::size_t from, std::span<std::byte> note) {
+  const open_channel in(fabric(), ticket_.lane, from, rank(), stream::messages);
+  do {
+    co_await channel_wait(*this, *in, channel_wait::until::holds, sizeof(message_header), from);
+  } while (take_header(*in, from, note.size()).bytes != note.size());
+  if (!note.empty()) in->take(note);  // came with its header
+  co_await work();
+}
+
 message_header context::take_header(wire::channel& in, std::size_t from, std::size_t bytes) {
   message_header header;
   in.take(std::as_writable_bytes(std::span(&header, 1)));
@@ -203,9 +226,20 @@ std::optional<std::size_t> peer_arrivals::take_arrival() {
   rethrow_interruption();
   if (pending_.empty()) return std::nullopt;
   const std::size_t rank = pending_[found_];
-  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(found_));
-  channels_.erase(channels_.begin() + static_cast<std::ptrdiff_t>(found_));
+  erase(found_);
   return rank;
+}
+
+void peer_arrivals::erase(std::size_t index) {
+  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
+  channels_.erase(channels_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void peer_arrivals::forget(std::span<const std::size_t> ranks) {
+  for (const std::size_t rank : ranks) {
+    const auto at = std::ranges::find(pending_, rank);
+    if (at != pending_.end()) erase(static_cast<std::size_t>(at - pending_.begin()));
+  }
 }
 
 bool peer_arrivals::awaits(std::size_t rank) const noexcept {

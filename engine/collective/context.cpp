@@ -1,6 +1,7 @@
 #include "engine/collective/context.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "engine/collective/check.hpp"
@@ -165,6 +166,20 @@ void context::arrive() noexcept {
   // The line of an operation soon to come is still in the cache of whoever read it last; a store
   // that has to fetch it would hold up those after it.
   prefetch_to_write(&board().arrival(board().lane_of(ticket_.sequence + soon), index_));
+}
+
+std::size_t context::first_here() noexcept {
+  wire::counter& first = board().attendance(ticket_.lane).first;
+  const std::uint64_t mine = ticket_.items(index_);
+  const auto is_of_this_operation = [mine](std::uint64_t word) { return (word ^ mine) >> 32 == 0; };
+  // relaxed: it says who, and nothing of what that one has done. The line is this operation's, or
+  // of an earlier one that the whole node has completed.
+  std::uint64_t seen = first.load(std::memory_order_relaxed);
+  while (!is_of_this_operation(seen)) {
+    if (first.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) seen = mine;
+  }
+  have_fetched(&first);
+  return seen & std::numeric_limits<std::uint32_t>::max();
 }
 
 void context::prepare_next_publication(std::size_t bytes) const noexcept {

@@ -68,6 +68,9 @@ public:
   everybody all_here(std::span<const std::size_t> neighbours) noexcept {
     return {*this, neighbour_list(neighbours)};
   }
+  /// The neighbour, perhaps this rank itself, that was first of its node to ask this in this
+  /// operation: all who ask are told the same, without waiting.
+  std::size_t first_here() noexcept;
   /// Neighbours in the order of their arrival.
   neighbour_arrivals here() noexcept { return neighbour_arrivals(*this); }
   neighbour_arrivals here(std::span<const std::size_t> neighbours) noexcept {
@@ -104,6 +107,11 @@ public:
   /// Of a block that came another way.
   /// \throws error `errc::mismatched_call` where this rank expects another length
   void check_length(std::size_t from, std::size_t sent, std::size_t expected) const;
+  /// A short message that is no payload but says how the algorithm goes on: where a simulation
+  /// leaves payload out, it is sent nevertheless. At most `most_note` bytes, which both ends know.
+  task<> tell(std::size_t rank, std::span<const std::byte> note);
+  task<> hear(std::size_t rank, std::span<std::byte> note);
+  static constexpr std::size_t most_note = 48;
   /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
   /// what has come already the rank that comes first in `ranks` is first.
   peer_arrivals messages_from(pooled_list<std::size_t> ranks) {

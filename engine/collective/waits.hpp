@@ -146,6 +146,8 @@ public:
   next_arrival next() noexcept { return {*this}; }
   /// One that is there, without waiting; nothing if none is.
   std::optional<std::size_t> next_that_is_here() { return ready() ? take_arrival() : std::nullopt; }
+  /// Does not wait for these any more: others were heard of that stand for them.
+  void forget(std::span<const std::size_t> ranks);
   /// Those that have not been given yet, in the order given.
   std::span<const std::size_t> still_to_come() const noexcept { return pending_; }
 
@@ -156,6 +158,7 @@ private:
   bool has_come_on(const wire::channel& channel) const noexcept;
   bool all_have_left() const noexcept;
   std::optional<std::size_t> take_arrival();
+  void erase(std::size_t index);
 
   senders who_;
   pooled_list<std::size_t> pending_;

@@ -50,11 +50,16 @@ struct alignas(cache_line) completion {
   counter upto;
 };
 
-/// How often ranks of the node have counted themselves in, in all operations of a lane so far. With
-/// an operation either all of them do or none, and the next one in the lane waits until they have:
-/// the count is a multiple of their number before each.
+/// What the ranks of a node find out about their attendance in the operations of a lane, without
+/// waiting for each other.
 struct alignas(cache_line) attendance {
+  /// How often they have counted themselves in, in all operations of the lane so far. With an
+  /// operation either all of them do or none, and the next one in the lane waits until they have:
+  /// the count is a multiple of their number before each.
   counter counted_in;
+  /// Which of them was first to ask, in the last operation that asked: (sequence << 32) | its
+  /// number in the node.
+  counter first;
 };
 
 /// Where a lender's block lies.

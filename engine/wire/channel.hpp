@@ -19,7 +19,7 @@ public:
   /// Bytes that may be on their way at once.
   static constexpr std::size_t capacity = 64 * 1024;
   /// The longest head of a put.
-  static constexpr std::size_t most_head = 16;
+  static constexpr std::size_t most_head = 64;
 
   // ---- at the sender
 

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -152,6 +154,89 @@ TEST_CASE("a rank's own items are there when it has posted them, in every operat
                 for (int i = 0; i < 20; ++i) start(of.engine(), barrier(of)).wait();
               },
               {.algorithms = {&awaiting_own_items, 1}});
+}
+
+// ---- who was first, and notes
+
+/// Ranks other than 0 find out who is first of their node, and only those call on rank 0, which
+/// tells each how many were before it. What they were told, and who was first, is the result.
+task<> call_first(context& me, const arguments& call) {
+  me.arrive();
+  const std::size_t first = me.rank_of(me.first_here());
+  std::uint64_t turn = 0;
+  const auto note = std::as_writable_bytes(std::span(&turn, 1));
+  if (me.rank() == 0) {
+    pooled_list<std::size_t> others;
+    for (std::size_t rank = 1; rank < me.size(); ++rank) {
+      if (me.shape().node_of(rank) != me.shape().node_of(0)) others.push_back(rank);
+    }
+    auto here = me.messages_from(std::move(others));
+    while (const auto from = co_await here.next()) {
+      here.forget(me.shape().ranks_of(me.shape().node_of(*from)));
+      co_await me.hear(*from, {});
+      ++turn;
+      co_await me.tell(*from, note);
+    }
+  } else if (first == me.rank() && me.shape().node_of(0) != me.shape().node_of(first)) {
+    co_await me.tell(0, {});
+    co_await me.hear(0, note);
+  }
+  call.receive[0] = static_cast<std::byte>(first);
+  call.receive[1] = static_cast<std::byte>(turn);
+}
+
+const algorithm calling = {.id = "calling",
+                           .what = collective::allgather,
+                           .summary = "whoever is first of a node calls on rank 0",
+                           .source = "this test",
+                           .suits = always,
+                           .stages = tracks_only,
+                           .run = call_first};
+
+TEST_CASE("who is first of a node, all its ranks agree on; the others need not be heard of") {
+  const watchdog alive("who is first");
+  constexpr std::size_t rounds = 300;  // more than there are lanes
+  const std::vector<std::size_t> node_of = {0, 1, 1, 2, 2, 2, 0};
+  std::vector<std::vector<std::byte>> all(rounds);
+  for (auto& each : all) each.resize(2 * node_of.size());
+  run_threads(node_of.size(),
+              [&](team& of) {
+                const std::vector<std::byte> mine(1);
+                std::vector<std::byte> result(of.size());
+                for (auto& each : all) {
+                  start(of.engine(), allgather(of, mine, result)).wait();
+                  std::copy_n(result.begin(), 2, each.begin() + 2 * of.rank());
+                }
+              },
+              {.node_of = node_of, .algorithms = {&calling, 1}});
+  for (const auto& each : all) {
+    const auto first = [&](std::size_t rank) { return static_cast<std::size_t>(each[2 * rank]); };
+    const auto turn = [&](std::size_t rank) {
+      return static_cast<std::size_t>(each[2 * rank + 1]);
+    };
+    for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
+      REQUIRE(node_of[first(rank)] == node_of[rank]);
+      REQUIRE(first(rank) == first(first(rank)));
+    }
+    CHECK(turn(first(1)) + turn(first(3)) == 3);
+  }
+}
+
+TEST_CASE("first of its node is who comes first") {
+  const watchdog alive("first");
+  for (const std::size_t early : {0, 1, 2}) {
+    std::atomic<std::size_t> done = 0;
+    run_threads(3,
+                [&](team& of) {
+                  const std::vector<std::byte> mine(1);
+                  std::vector<std::byte> result(of.size());
+                  if (of.rank() != early) wait_until(done, 1);
+                  start(of.engine(), allgather(of, mine, result)).wait();
+                  ++done;
+                  CHECK(static_cast<std::size_t>(result[0]) == early);
+                },
+                {.algorithms = {&calling, 1}});
+  }
 }
 
 // ---- staging
