@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -30,8 +31,9 @@ public:
   };
 
   selection_table() = default;
-  explicit selection_table(std::vector<rule> rules) : rules_(std::move(rules)) {}
+  explicit selection_table(const std::vector<rule>& rules);
 
+  /// Those of a collective together, in the order given.
   const std::vector<rule>& rules() const noexcept { return rules_; }
   /// The first rule for such a call on such a team, from number `from` on; their number if none is.
   std::size_t first_match(const shape& ranks, const arguments& call,
@@ -39,6 +41,7 @@ public:
 
 private:
   std::vector<rule> rules_;
+  std::array<std::size_t, collectives + 1> first_of_{};  // by collective
 };
 
 /// A call's size as far as all ranks know it: bytes of a block, or of the vector; of allgatherv and

@@ -109,7 +109,7 @@ selection_table parse_table(std::string_view text, std::string_view origin) {
   for (const json& rule : whole["rules"]) {
     rules.push_back(parse_rule(rule, origin, fmt::format("rule {}", rules.size() + 1)));
   }
-  return selection_table(std::move(rules));
+  return selection_table(rules);
 }
 
 std::shared_ptr<const selection_table> table_for_networks() {

@@ -66,6 +66,7 @@ std::vector<winner> measure(const std::vector<spot>& spots, const stopwatch& tim
       fmt::print("{:<44} {:<28} {:>10} {:>6.2f}\n", text_of(at), found.back().algorithm,
                  bench::readable_time(found.back().us),
                  found.back().automatic_us / found.back().us);
+      std::fflush(stdout);
     }
     meter.advance();
   }

@@ -139,7 +139,7 @@ selection_table make_table(const std::vector<winner>& found) {
       rules.push_back(next);
     }
   }
-  return selection_table(std::move(rules));
+  return selection_table(rules);
 }
 
 }  // namespace muster::tune

@@ -27,8 +27,8 @@ arguments call_of(collective what, std::size_t bytes) {
   return call;
 }
 
-std::shared_ptr<const selection_table> table_of(std::vector<rule> rules) {
-  return std::make_shared<selection_table>(std::move(rules));
+std::shared_ptr<const selection_table> table_of(const std::vector<rule>& rules) {
+  return std::make_shared<selection_table>(rules);
 }
 
 TEST_CASE("a rule selects where it matches and suits, the first before the next") {
@@ -90,7 +90,7 @@ std::shared_ptr<const selection_table> random_table(random_stream& random) {
     const algorithm& row = rows[random.below(rows.size())];
     rules.push_back({row.what, some(), some(), some(), std::string(row.id)});
   }
-  return table_of(std::move(rules));
+  return table_of(rules);
 }
 
 TEST_CASE("every rank selects alike, whatever the nodes") {
