@@ -11,11 +11,10 @@ def muster_binary(name, copts = [], **kwargs):
     """A cc_binary of ours."""
     native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
 
-def muster_test(name, copts = [], deps = [], size = "small", main = True, tags = [], **kwargs):
+def muster_test(name, copts = [], deps = [], size = "small", main = True, **kwargs):
     """A doctest program.
 
     Tags: `core` puts it into the sanitizer runs of .ci/run, `no-asan` and `no-tsan` keep it out.
-    `one-thread` lets another test run beside it.
 
     Args:
       name: of the target.
@@ -23,15 +22,7 @@ def muster_test(name, copts = [], deps = [], size = "small", main = True, tags =
       deps: of the test, besides doctest.
       size: Bazel's, which sets the timeout: small 1 min, medium 5 min, large 15 min.
       main: False where the test brings its own main().
-      tags: see above.
       **kwargs: as for cc_test.
     """
     doctest = "//tests/support:doctest_main" if main else "@doctest"
-    native.cc_test(
-        name = name,
-        copts = _COPTS + copts,
-        deps = deps + [doctest],
-        size = size,
-        tags = tags + ([] if "one-thread" in tags else ["cpu:2"]),
-        **kwargs
-    )
+    native.cc_test(name = name, copts = _COPTS + copts, deps = deps + [doctest], size = size, **kwargs)

@@ -109,7 +109,7 @@ TEST_CASE("the tables that come with Muster say nothing of one node, and are kno
   for (const auto& table : {table_for_networks(), table_for_made_up_nodes()}) {
     CHECK(!table->rules().empty());
     run_threads(1, [&](team& alone) { alone.select_by(table); });
-    for (const selection_table::rule& each : table->rules()) CHECK(each.nodes.first == 2);
+    for (const selection_table::rule& each : table->rules()) CHECK(each.nodes.first >= 2);
   }
 }
 
