@@ -101,7 +101,7 @@ public:
   task<> expect(std::size_t rank, std::span<std::byte> bytes);
   /// Lets a rank send its next message of so many bytes, if such go in place; else does nothing.
   task<> invite(std::size_t rank, std::size_t bytes);
-  /// Receives a message to which its sender was invited.
+  /// Receives a message to which its sender was invited, or that is too short for that.
   task<> collect(std::size_t rank, std::span<std::byte> bytes);
   bool goes_in_place(std::size_t bytes) const noexcept;
   /// Of a block that came another way.
