@@ -102,6 +102,11 @@ task<> run(context& me, const arguments& call) {
   }
 }
 
+/// A speaker whose stage is full waits for its neighbours, and all below it with it.
+bool suits(const shape&, const machine&, const arguments& call) {
+  return call.bytes() <= wire::long_stage_bytes;
+}
+
 }  // namespace
 
 const algorithm bcast_early_nodes = {
@@ -109,7 +114,8 @@ const algorithm bcast_early_nodes = {
     .what = collective::bcast,
     .summary = "whoever comes first of each node calls on the root, which serves those who called",
     .source = "own; Qian 6.4, SRM 2.2",
-    .suits = any_team,
+    .needs = "up to 1 MiB, which a stage holds",
+    .suits = suits,
     .stages = track_stages,
     .run = run,
 };

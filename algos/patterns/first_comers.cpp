@@ -26,7 +26,9 @@ std::size_t first_speaker(context& me) {
 task<> call_on_root(context& me) { return me.tell(me.call().root, {}); }
 
 callers::callers(context& root)
-    : me_(root), here_(root.messages_from(ranks_of_other_nodes(root))) {}
+    : me_(root),
+      here_(root, wire::stream::messages, ranks_of_other_nodes(root), peer_arrivals::senders::any) {
+}
 
 task<std::optional<std::size_t>> callers::next() {
   const auto caller = co_await here_.next();

@@ -1,5 +1,7 @@
 #include "algos/patterns/gathered_blocks.hpp"
 
+#include "algos/patterns/arrival_notes.hpp"
+
 #include <algorithm>
 
 #include "algos/patterns/copy_runs.hpp"
@@ -44,7 +46,9 @@ task<> with_gathered_blocks(context& me, const arguments& call, task<> (*part)(g
 }
 
 bool suits_gathered_blocks(const shape& ranks, const machine& seen, const arguments& call) {
-  return fits_into_node_buffer(seen, call.received_bytes(ranks.size()));
+  // Some have notes behind the blocks.
+  return fits_into_node_buffer(
+      seen, call.received_bytes(ranks.size()) + arrival_notes::bytes(ranks.nodes()));
 }
 
 node_cost cost_of_gathered_blocks(const even_nodes& of, const arguments& call,

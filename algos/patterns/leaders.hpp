@@ -17,8 +17,9 @@ inline std::size_t node_number(const context& me) { return me.shape().node_of(me
 /// Dissemination among the leaders: returns when every node has come to it. ⌈log2 n⌉ rounds.
 task<> leaders_barrier(context& me);
 
-/// `reduce_members`, `allreduce_members` among the leaders, in node order.
+/// Combines the leaders' vectors in node order, over a binomial tree: at the first leader.
 task<> leaders_reduce(context& me, std::span<std::byte> bytes);
+/// `allreduce_members` among the leaders, in node order.
 task<> leaders_allreduce(context& me, std::span<std::byte> bytes);
 
 }  // namespace muster::algos

@@ -1,5 +1,6 @@
 #include "algos/patterns/node_alltoall.hpp"
 
+#include "algos/patterns/arrival_notes.hpp"
 #include "algos/patterns/copy_runs.hpp"
 #include "engine/coro/when_all.hpp"
 
@@ -67,7 +68,9 @@ task<> exchange_pieces(node_alltoall& in) {
 }
 
 bool fits_both_ways(const shape& ranks, const machine& seen, const arguments& call) {
-  return fits_into_node_buffer(seen, 2 * most_bytes_of_pieces(ranks, call));
+  // Some have notes behind the pieces.
+  return fits_into_node_buffer(
+      seen, 2 * most_bytes_of_pieces(ranks, call) + arrival_notes::bytes(ranks.nodes()));
 }
 
 node_cost cost_of_pieces(const even_nodes& of, const arguments& call, std::size_t staged) {

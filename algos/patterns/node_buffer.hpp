@@ -19,10 +19,11 @@ inline stage_kind signal_stages(const shape&, const machine&, const arguments&) 
   return stage_kind::lengthy;
 }
 
-/// Whether as many such buffers fit into a rank's memory as there may be operations in flight.
+/// Whether as many such buffers fit into half of a rank's memory as there may be operations in
+/// flight; the other half is for what else it provides.
 inline bool fits_into_node_buffer(const machine& seen, std::size_t bytes) {
   constexpr std::size_t in_flight = 8;
-  const std::size_t most = seen.staging_bytes / in_flight;
+  const std::size_t most = seen.staging_bytes / 2 / in_flight;
   return bytes <= most && std::bit_ceil(bytes) <= most;  // sizes are powers of two
 }
 

@@ -36,12 +36,19 @@ struct node_blocks {
       : me(me), call(call), staged(me, 0, cut_for(me, call)) {}
 
   std::size_t bytes() const { return me.node().size() * call.bytes(); }
+  /// The root's memory for the blocks of any node, which it serves one after the other.
+  std::span<std::byte> packed(std::size_t length) {
+    if (room_.empty()) room_ = me.scratch(me.shape().largest_node() * call.bytes());
+    return room_.first(length);
+  }
   std::span<const std::byte> block(std::size_t neighbour) const {
     if (me.rank() == call.root) return call.sent_to(me.rank_of(neighbour));
     return passed.subspan(neighbour * call.bytes(), call.bytes());
   }
 
 private:
+  std::span<std::byte> room_;
+
   static items cut_for(const context& me, const arguments& call) {
     const std::size_t ranks = me.node().size();
     items cut(call.bytes(), ranks, items::far);
@@ -58,7 +65,7 @@ task<> send_to_node_of(node_blocks& in, std::size_t speaker) {
   const std::size_t bytes = in.call.bytes();
   std::span<const std::byte> blocks(in.call.sent_to(ranks.front()).data(), ranks.size() * bytes);
   if (ranks.back() - ranks.front() + 1 != ranks.size()) {
-    const auto packed = in.me.scratch(blocks.size());
+    const auto packed = in.packed(blocks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       co_await in.me.copy(packed.subspan(i * bytes, bytes), in.call.sent_to(ranks[i]));
     }

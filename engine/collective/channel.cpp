@@ -247,13 +247,14 @@ bool peer_arrivals::awaits(std::size_t rank) const noexcept {
   if (at == pending_.end()) return false;
   if (has_come_on(*channels_[static_cast<std::size_t>(at - pending_.begin())])) return false;
   if (who_ == senders::all) return true;
-  return me_.fabric().state(rank) != wire::liveness::left || all_have_left();
+  return me_.fabric().state(rank) != wire::liveness::left || node_has_left(rank);
 }
 
-// One that has left may have done all that fell to it, as long as others are there.
-bool peer_arrivals::all_have_left() const noexcept {
-  return std::ranges::all_of(pending_, [this](std::size_t rank) {
-    return me_.fabric().state(rank) == wire::liveness::left;
+// One that has left may have done all that fell to it, as long as others of its node are there.
+bool peer_arrivals::node_has_left(std::size_t of) const noexcept {
+  const std::size_t node = me_.shape().node_of(of);
+  return std::ranges::all_of(pending_, [this, node](std::size_t rank) {
+    return me_.shape().node_of(rank) != node || me_.fabric().state(rank) == wire::liveness::left;
   });
 }
 

@@ -46,14 +46,17 @@ std::span<std::byte> team::take_staging(std::size_t bytes) {
     idle_staging_.erase(each);
     return found;
   }
-  idle_staging_.reserve(++staging_count_);  // so that giving it back cannot fail
+  idle_staging_.reserve(staging_count_ + 1);  // so that giving it back cannot fail
   constexpr auto use = wire::fabric::memory_use::staging;
+  std::span<std::byte> taken;
   try {
-    return fabric_.allocate(wanted, use);
+    taken = fabric_.allocate(wanted, use);
   } catch (const error&) {  // idle memory of other sizes may be in the way
     free_staging();
-    return fabric_.allocate(wanted, use);
+    taken = fabric_.allocate(wanted, use);
   }
+  ++staging_count_;
+  return taken;
 }
 
 void team::give_back_staging(std::span<std::byte> memory) noexcept {
@@ -62,6 +65,7 @@ void team::give_back_staging(std::span<std::byte> memory) noexcept {
 
 void team::free_staging() noexcept {
   for (const std::span<std::byte> each : idle_staging_) fabric_.deallocate(each);
+  staging_count_ -= idle_staging_.size();
   idle_staging_.clear();
 }
 

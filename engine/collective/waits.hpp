@@ -124,7 +124,7 @@ private:
 /// Each is given once; the sequence ends when all were.
 class peer_arrivals final : public collective_wait {
 public:
-  /// Whether all of them send something, or whoever of them it falls to.
+  /// Whether all of them send something, or whoever of a node it falls to.
   enum class senders { all, any };
   /// Arrivals of their messages, or of their invitations.
   peer_arrivals(context& me, wire::stream what, pooled_list<std::size_t> ranks,
@@ -156,7 +156,7 @@ public:
 private:
   bool awaits(std::size_t rank) const noexcept override;
   bool has_come_on(const wire::channel& channel) const noexcept;
-  bool all_have_left() const noexcept;
+  bool node_has_left(std::size_t of) const noexcept;
   std::optional<std::size_t> take_arrival();
   void erase(std::size_t index);
 

@@ -55,7 +55,8 @@ struct alignas(cache_line) completion {
 struct alignas(cache_line) attendance {
   /// How often they have counted themselves in, in all operations of the lane so far. With an
   /// operation either all of them do or none, and the next one in the lane waits until they have:
-  /// the count is a multiple of their number before each.
+  /// the count is a multiple of their number before each. A mismatched call breaks that, and the
+  /// team.
   counter counted_in;
   /// Which of them was first to ask, in the last operation that asked: (sequence << 32) | its
   /// number in the node.

@@ -53,9 +53,11 @@ selection_table::rule rule_for(const winner& of, const grid& tried) {
           .algorithm = of.algorithm};
 }
 
-bool same_but_for_size(const spot& one, const spot& other) {
+/// The same team, that calls the same with more.
+bool goes_on_with(const spot& one, const spot& next) {
   return std::tie(one.what, one.nodes, one.ranks_a_node) ==
-         std::tie(other.what, other.nodes, other.ranks_a_node);
+             std::tie(next.what, next.nodes, next.ranks_a_node) &&
+         one.bytes < next.bytes;
 }
 
 }  // namespace
@@ -128,7 +130,7 @@ selection_table make_table(const std::vector<winner>& found) {
       last = nullptr;
       continue;
     }
-    const bool goes_on = last != nullptr && same_but_for_size(last->at, each.at);
+    const bool goes_on = last != nullptr && goes_on_with(last->at, each.at);
     const bool second_is_as_good = goes_on && each.second == rules.back().algorithm &&
                                    each.second_us < each.us * (1 + worth_changing);
     const selection_table::rule next = rule_for(each, grids[each.at.what]);
