@@ -1,0 +1,95 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "engine/collective/arguments.hpp"
+
+namespace muster::mpi {
+
+/// MPI's collectives, as far as the shim takes them. But for alltoallw, which is Muster's alltoallv
+/// in bytes, they are Muster's under the same names.
+enum class routine : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  allgather,
+  alltoall,
+  scatter,
+  gather,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  scatterv,
+  gatherv,
+  allgatherv,
+  alltoallv,
+  reduce_scatter,
+  alltoallw,
+};
+inline constexpr std::size_t routines = 17;
+
+enum class form : std::uint8_t { blocking, nonblocking, persistent };
+inline constexpr std::size_t forms = 3;
+
+constexpr collective collective_of(routine which) noexcept {
+  return which == routine::alltoallw ? collective::alltoallv : static_cast<collective>(which);
+}
+
+/// As users write it: "alltoall", "ialltoall", "alltoall_init".
+std::string_view name_of(routine which, form how) noexcept;
+
+/// Counts or displacements, one a rank, in whichever of MPI's widths.
+class numbers {
+public:
+  numbers() = default;
+  template <std::integral Number>
+  explicit numbers(const Number* all) noexcept : all_(all), wide_(sizeof(Number) == 8) {
+    static_assert(sizeof(Number) == 4 || sizeof(Number) == 8);
+  }
+
+  bool given() const noexcept { return all_ != nullptr; }
+  std::int64_t operator[](std::size_t rank) const noexcept {
+    return wide_ ? static_cast<const std::int64_t*>(all_)[rank]
+                 : static_cast<const std::int32_t*>(all_)[rank];
+  }
+
+private:
+  const void* all_ = nullptr;
+  bool wide_ = false;
+};
+
+/// What a call says of the one or the other of its buffers.
+struct side {
+  void* buffer = nullptr;
+  std::int64_t count = 0;  ///< of a vector or block, where blocks do not vary
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  numbers counts = {};
+  numbers displacements = {};           ///< in elements, or in bytes where there are `types`
+  const MPI_Datatype* types = nullptr;  ///< alltoallw's, one a rank
+
+  bool in_place() const noexcept { return buffer == MPI_IN_PLACE; }
+  bool varies() const noexcept { return counts.given(); }
+};
+
+/// A collective call as the program wrote it. Reductions and bcast put their count and type with
+/// what is received, and reduce_scatter its counts.
+struct call {
+  call(routine which, const char* written) noexcept : what(which), function(written) {}
+
+  routine what;
+  const char* function;  ///< "MPI_Ialltoall"
+  side send = {};
+  side receive = {};
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+}  // namespace muster::mpi

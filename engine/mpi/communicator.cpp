@@ -1,0 +1,150 @@
+#include "engine/mpi/communicator.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/random.hpp"
+
+namespace muster::mpi {
+namespace {
+
+/// A group of MPI's.
+class group {
+public:
+  explicit group(MPI_Comm of) { PMPI_Comm_group(of, &handle_); }
+  ~group() { PMPI_Group_free(&handle_); }
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+
+  std::size_t size() const {
+    int ranks = 0;
+    PMPI_Group_size(handle_, &ranks);
+    return static_cast<std::size_t>(ranks);
+  }
+  /// Its ranks, in order, as ranks of another; MPI_UNDEFINED for those that are not there.
+  std::vector<int> as_ranks_of(const group& other) const {
+    std::vector<int> mine(size());
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = static_cast<int>(i);
+    std::vector<int> theirs(mine.size());
+    PMPI_Group_translate_ranks(handle_, static_cast<int>(mine.size()), mine.data(), other.handle_,
+                               theirs.data());
+    return theirs;
+  }
+
+private:
+  MPI_Group handle_ = MPI_GROUP_NULL;
+};
+
+}  // namespace
+
+communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& by)
+    : handle_(of), node_(among), driver_(by) {
+  int is_inter = 0;
+  PMPI_Comm_test_inter(of, &is_inter);
+  if (is_inter != 0) {
+    left_because_ = "intercommunicator";
+  } else if (!find_members(together)) {
+    left_because_ = "ranks on several machines";
+  } else if (of == MPI_COMM_WORLD && size() == node_.team().size()) {
+    team_ = &node_.team();  // nobody else uses that
+  } else {
+    offer_memory();
+  }
+}
+
+communicator::~communicator() {
+  if (own_) driver_.on_engine([this] { own_.reset(); });
+}
+
+bool communicator::find_members(MPI_Comm together) {
+  int rank = 0;
+  PMPI_Comm_rank(handle_, &rank);
+  rank_ = static_cast<std::size_t>(rank);
+  const std::vector<int> ranks = group(handle_).as_ranks_of(group(together));
+  if (std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end()) return false;
+  members_.assign(ranks.begin(), ranks.end());
+  return true;
+}
+
+void communicator::offer_memory() {
+  driver_.on_engine([this] {
+    muster::team& all = node_.team();
+    mine_.turn = all.count_derived();
+    try {
+      mine_.site = all.fabric().provide(members_, 0);
+    } catch (const error&) {
+      mine_.refused = 1;
+    }
+  });
+  all_.resize(size());
+  static const auto allgather = find_beneath<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
+  allgather(&mine_, sizeof mine_, MPI_BYTE, all_.data(), sizeof mine_, MPI_BYTE, handle_,
+            &exchange_);
+}
+
+bool communicator::advance() {
+  int is_complete = 0;
+  PMPI_Test(&exchange_, &is_complete, MPI_STATUS_IGNORE);
+  if (is_complete == 0) return false;
+  driver_.on_engine([this] { make(); });
+  return true;
+}
+
+void communicator::make() {
+  muster::team& all = node_.team();
+  if (std::ranges::any_of(all_, [](const offer& one) { return one.refused != 0; })) {
+    all.fabric().withdraw(mine_.site);
+    left_because_ = "no memory for another team";
+    return;
+  }
+  std::vector<wire::site> sites;
+  sites.reserve(all_.size());
+  for (const offer& one : all_) sites.push_back(one.site);
+  own_ = std::make_unique<muster::team>(all, all.fabric().derive(members_, sites), members_, rank_,
+                                        all_.front().turn);
+  team_ = own_.get();
+}
+
+communicators::communicators(MPI_Comm together, node& among, driver& by)
+    : together_(together), node_(among), driver_(by) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this);
+}
+
+communicators::~communicators() {
+  while (!all_.empty()) {
+    MPI_Comm last = all_.begin()->first;
+    PMPI_Comm_delete_attr(last, keyval_);
+  }
+  PMPI_Comm_free_keyval(&keyval_);
+}
+
+std::size_t communicators::slot(MPI_Comm of) noexcept {
+  std::uint64_t bits = 0;
+  static_assert(sizeof(of) <= sizeof(bits));
+  std::copy_n(reinterpret_cast<const std::byte*>(&of), sizeof(of),
+              reinterpret_cast<std::byte*>(&bits));
+  return mix_bits(bits) % std::tuple_size_v<decltype(recent_)>;
+}
+
+const communicators::entry& communicators::find_again(MPI_Comm of) {
+  auto at = all_.find(of);
+  if (at == all_.end()) {
+    at = all_.emplace(of, std::make_shared<communicator>(of, together_, node_, driver_)).first;
+    PMPI_Comm_set_attr(of, keyval_, nullptr);  // says when it goes
+  }
+  recent_[slot(of)] = {of, &at->second};
+  return at->second;
+}
+
+int communicators::forget(MPI_Comm of, int, void*, void* self) {
+  auto& all = *static_cast<communicators*>(self);
+  const driver::visit here(all.driver_);
+  if (recent& last = all.recent_[slot(of)]; last.handle == of) last = {};
+  const auto at = all.all_.find(of);
+  if (at == all.all_.end()) return MPI_SUCCESS;
+  at->second->forget_handle();
+  all.all_.erase(at);
+  return MPI_SUCCESS;
+}
+
+}  // namespace muster::mpi

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/mpi/driver.hpp"
+#include "engine/mpi/node.hpp"
+#include "engine/team/team.hpp"
+#include "engine/wire/fabric.hpp"
+
+namespace muster::mpi {
+
+/// A communicator of the program, and the team that follows it. The team is made with the first
+/// collective: its ranks tell each other where its memory is, in an allgather of the MPI's that
+/// need not be waited for.
+class communicator {
+public:
+  /// \param together connects the ranks of the node, in their order
+  communicator(MPI_Comm of, MPI_Comm together, node& among, driver& by);
+  ~communicator();
+  communicator(const communicator&) = delete;
+  communicator& operator=(const communicator&) = delete;
+
+  /// Why it is left to the MPI, the same on all its ranks; null where it is not.
+  const char* reason_to_leave() const noexcept { return left_because_; }
+  bool is_made() const noexcept { return team_ != nullptr; }
+  /// Whether `advance` has something to look at.
+  bool in_the_making() const noexcept { return exchange_ != MPI_REQUEST_NULL; }
+  /// Looks whether the others have told; true if it is in the making no more.
+  bool advance();
+
+  muster::team& team() const noexcept { return *team_; }
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t size() const noexcept { return members_.size(); }
+  /// MPI_COMM_NULL once the program has freed it.
+  MPI_Comm handle() const noexcept { return handle_; }
+  void forget_handle() noexcept { handle_ = MPI_COMM_NULL; }
+
+private:
+  /// What a rank says of the memory it provides for the team.
+  struct offer {
+    wire::site site = {};
+    std::uint64_t turn = 0;
+    std::uint64_t refused = 0;
+  };
+  bool find_members(MPI_Comm together);
+  void offer_memory();
+  void make();
+
+  MPI_Comm handle_;
+  node& node_;
+  driver& driver_;
+  const char* left_because_ = nullptr;
+  std::size_t rank_ = 0;
+  std::vector<std::size_t> members_;  // ranks of the node, in the communicator's order
+  offer mine_;
+  std::vector<offer> all_;
+  MPI_Request exchange_ = MPI_REQUEST_NULL;
+  std::unique_ptr<muster::team> own_;
+  muster::team* team_ = nullptr;
+};
+
+/// Those of a process. Each goes when the program frees it, or when the last operation on it ends.
+class communicators {
+public:
+  communicators(MPI_Comm together, node& among, driver& by);
+  /// The program makes no more calls.
+  ~communicators();
+  communicators(const communicators&) = delete;
+  communicators& operator=(const communicators&) = delete;
+
+  const std::shared_ptr<communicator>& find(MPI_Comm of) {
+    const recent& last = recent_[slot(of)];
+    return last.is != nullptr && last.handle == of ? *last.is : find_again(of);
+  }
+
+private:
+  using entry = std::shared_ptr<communicator>;
+  struct recent {
+    MPI_Comm handle = MPI_COMM_NULL;
+    const entry* is = nullptr;
+  };
+  static std::size_t slot(MPI_Comm of) noexcept;
+  const entry& find_again(MPI_Comm of);
+  static int forget(MPI_Comm of, int keyval, void* value, void* self);
+
+  MPI_Comm together_;
+  node& node_;
+  driver& driver_;
+  int keyval_ = MPI_KEYVAL_INVALID;
+  std::unordered_map<MPI_Comm, entry> all_;
+  std::array<recent, 16> recent_{};
+};
+
+}  // namespace muster::mpi

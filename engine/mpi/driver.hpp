@@ -1,0 +1,112 @@
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "engine/mpi/beneath.hpp"
+#include "engine/progress/engine.hpp"
+#include "engine/progress/future.hpp"
+
+namespace muster::mpi {
+
+/// Drives the engine from within calls of MPI, on whichever thread makes them, and the MPI in turn
+/// where one of these calls waits: neither may stand still while the other is waited for.
+class driver {
+public:
+  /// \param many_threads may be in MPI at once
+  driver(engine& of, bool many_threads) noexcept : engine_(of), many_threads_(many_threads) {}
+
+  /// A thread's stay in the shim; there is one at a time.
+  class visit {
+  public:
+    explicit visit(driver& in) : in_(in) { in_.enter(); }
+    ~visit() { in_.leave(); }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+
+  private:
+    driver& in_;
+  };
+
+  /// In a visit: drives until `done()`. Other threads may visit meanwhile.
+  template <class Done>
+  void until(Done done) {
+    unsigned looks = 0;
+    const auto enough = [&] {
+      if (done()) return true;
+      // Most waits end before.
+      constexpr unsigned looks_between = 32;
+      if (++looks % looks_between == 0) progress_beneath();
+      return visitors_waiting_.load(std::memory_order_relaxed) != 0;
+    };
+    while (!done()) {
+      if (engine_.has_own_thread()) {
+        if (!enough()) ::sched_yield();
+      } else {
+        engine_.drive_until(enough);
+      }
+      if (many_threads_) let_others_in();
+    }
+  }
+
+  /// From the MPI's progress: calls `look()` where no thread is in a visit, perhaps this one, and
+  /// drives the engine for one look.
+  template <class Look>
+  void tend(Look look) {
+    if (many_threads_ && !gate_.try_lock()) return;
+    if (depth_ == 0) {
+      ++depth_;
+      if (!engine_.has_own_thread()) {
+        engine_.drive_until([first = true]() mutable { return !std::exchange(first, false); });
+      }
+      look();
+      --depth_;
+    }
+    if (many_threads_) gate_.unlock();
+  }
+
+  /// Where teams live and die: runs `work()` on the thread that drives the engine.
+  template <class Work>
+  void on_engine(Work work) {
+    if (!engine_.has_own_thread()) return work();
+    start(engine_, as_task(work)).wait();
+  }
+
+private:
+  template <class Work>
+  static task<> as_task(Work& work) {
+    work();
+    co_return;
+  }
+
+  void enter() {
+    if (many_threads_ && !gate_.try_lock()) {
+      visitors_waiting_.fetch_add(1, std::memory_order_relaxed);
+      gate_.lock();
+      visitors_waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    ++depth_;
+  }
+  void leave() noexcept {
+    --depth_;
+    if (many_threads_) gate_.unlock();
+  }
+  /// Only the outermost visit of a thread waits.
+  void let_others_in() {
+    if (visitors_waiting_.load(std::memory_order_relaxed) == 0) return;
+    leave();
+    ::sched_yield();
+    enter();
+  }
+
+  engine& engine_;
+  bool many_threads_;
+  std::recursive_mutex gate_;
+  unsigned depth_ = 0;  // of the thread that has the gate
+  std::atomic<unsigned> visitors_waiting_{0};
+};
+
+}  // namespace muster::mpi

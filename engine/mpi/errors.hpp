@@ -1,0 +1,28 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <string>
+
+#include "engine/error.hpp"
+
+namespace muster::mpi {
+
+/// The class of MPI's that says most nearly what a failure of Muster's is.
+int class_of(errc code) noexcept;
+
+/// Makes codes of MPI's classes whose text is Muster's.
+class error_codes {
+public:
+  /// A code of a class, with this text until the next one of it.
+  int code_for(int of_class, const std::string& text);
+
+private:
+  std::array<int, 64> codes_{};  // by class; 0: none yet
+};
+
+/// Hands an error to the communicator's handler; what the call is to return.
+int handle(MPI_Comm of, int code);
+
+}  // namespace muster::mpi

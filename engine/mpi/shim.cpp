@@ -1,0 +1,367 @@
+#include "engine/mpi/shim.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "engine/random.hpp"
+
+namespace muster::mpi {
+namespace {
+
+/// Connects the ranks of a communicator through the MPI.
+class communicator_bootstrap final : public bootstrap {
+public:
+  explicit communicator_bootstrap(MPI_Comm of) : of_(of) {
+    PMPI_Comm_rank(of, &rank_);
+    PMPI_Comm_size(of, &size_);
+  }
+  std::size_t rank() const noexcept override { return static_cast<std::size_t>(rank_); }
+  std::size_t size() const noexcept override { return static_cast<std::size_t>(size_); }
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    static const auto beneath = find_beneath<decltype(&PMPI_Allgather)>("PMPI_Allgather");
+    const int bytes = static_cast<int>(mine.size());
+    beneath(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, of_);
+  }
+
+private:
+  MPI_Comm of_;
+  int rank_ = 0;
+  int size_ = 0;
+};
+
+[[noreturn]] void give_up(const communicator_bootstrap& world, const std::string& why) {
+  if (world.rank() == 0) std::fprintf(stderr, "muster: %s\n", why.c_str());
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+
+std::uint64_t digest(const settings& of) {
+  std::uint64_t bits = mix_bits(static_cast<std::uint64_t>(of.progress) * 2 + (of.report ? 1 : 0));
+  for (const auto& one : of.enabled) {
+    for (const bool form : one) bits = mix_bits(bits + (form ? 1 : 2));
+  }
+  return bits;
+}
+
+/// Ranks that go by different settings would wait for each other for ever.
+void require_alike(communicator_bootstrap& world, const settings& own) {
+  const std::uint64_t mine = digest(own);
+  std::vector<std::uint64_t> all(world.size());
+  world.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    give_up(world, "rank " + std::to_string(rank) +
+                       " has other values of MUSTER_ENABLE, MUSTER_PROGRESS or MUSTER_REPORT than "
+                       "rank 0; expected the same on all ranks");
+  }
+}
+
+settings settings_of_all(communicator_bootstrap& world) {
+  settings own;
+  try {
+    own = settings::from_environment();
+  } catch (const error& why) {
+    give_up(world, why.text());
+  }
+  require_alike(world, own);
+  return own;
+}
+
+/// A blocking call's end.
+struct outcome {
+  std::atomic<bool> ended{false};
+  std::optional<failure> failed;
+};
+
+task<> conclude(team& on, const translation& what, const char* function, outcome& result) {
+  result.failed = co_await carry_out(on, what, function);
+  // release: all that the call did.
+  result.ended.store(true, std::memory_order_release);
+}
+
+/// Looks at the clock where somebody wants to know.
+class stopwatch {
+public:
+  using clock = std::chrono::steady_clock;
+  explicit stopwatch(bool wanted) : start_(wanted ? clock::now() : clock::time_point()) {}
+  std::chrono::nanoseconds read() const { return clock::now() - start_; }
+
+private:
+  clock::time_point start_;
+};
+
+bool is_multithreaded() {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
+std::unique_ptr<shim>& the_shim() {
+  static std::unique_ptr<shim> one;
+  return one;
+}
+
+}  // namespace
+
+// ---- life
+
+std::atomic<shim*>& shim::active() noexcept {
+  static std::atomic<shim*> one{nullptr};
+  return one;
+}
+
+void shim::begin() {
+  communicator_bootstrap world(MPI_COMM_WORLD);
+  settings own = settings_of_all(world);
+  if (!own.takes_anything()) return;
+  // Without a way into the MPI's progress an operation would stand still while the program waits
+  // for something else.
+  if (!hook_into_progress(on_progress)) {
+    for (auto& one : own.enabled) one[static_cast<std::size_t>(form::nonblocking)] = false;
+  }
+  MPI_Comm together = MPI_COMM_NULL;
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
+  try {
+    communicator_bootstrap near(together);
+    auto ranks = join_node(near, {.progress = own.progress, .processor = own.processor});
+    the_shim() = std::make_unique<shim>(own, is_multithreaded(), together, std::move(ranks));
+    // release: all of it, for other threads.
+    active().store(the_shim().get(), std::memory_order_release);
+  } catch (const error& why) {  // on all ranks of this machine
+    if (own.report)
+      std::fprintf(stderr, "muster: all calls go to the MPI: %s\n", why.text().c_str());
+    PMPI_Comm_free(&together);
+  }
+}
+
+void shim::end() {
+  if (shim* const one = active().load(std::memory_order_relaxed)) {
+    // What belongs to freed requests is still to be completed.
+    const driver::visit here(one->driver_);
+    one->driver_.until([one] {
+      one->look();
+      return one->under_way_.load(std::memory_order_relaxed) == 0;
+    });
+    if (one->tally_.wanted()) one->tally_.print(MPI_COMM_WORLD);
+  }
+  active().store(nullptr, std::memory_order_relaxed);
+  the_shim().reset();
+}
+
+shim::shim(const settings& own, bool many_threads, MPI_Comm together, std::unique_ptr<node> ranks)
+    : settings_(own),
+      together_(together),
+      node_(std::move(ranks)),
+      driver_(node_->engine(), many_threads),
+      tally_(own.report),
+      communicators_(together_, *node_, driver_) {}
+
+shim::~shim() { PMPI_Comm_free(&together_); }
+
+// ---- calls
+
+bool shim::is_left(const call& what, form how, const communicator& on) {
+  const char* reason = on.reason_to_leave();
+  if (reason == nullptr) reason = reason_to_leave(what, types_);
+  if (reason == nullptr) return false;
+  if (tally_.wanted()) tally_.left(what.what, how, reason);
+  return true;
+}
+
+answer shim::blocking(const call& what) {
+  if (what.comm == MPI_COMM_NULL) return {};  // an error that the MPI knows best
+  const stopwatch watch(tally_.wanted());
+  const driver::visit here(driver_);
+  const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
+  if (on->in_the_making()) await_made(*on);
+  if (is_left(what, form::blocking, *on)) return {};
+  try {
+    translation own(what, types_, on->rank(), on->size());
+    outcome result;
+    const auto begun =
+        muster::start(node_->engine(), conclude(on->team(), own, what.function, result));
+    // acquire: what the thread that drives the engine has done.
+    driver_.until([&] { return result.ended.load(std::memory_order_acquire); });
+    if (tally_.wanted()) {
+      tally_.took(what.what, form::blocking, on->team(), own.arguments());
+      tally_.spent(what.what, form::blocking, watch.read());
+    }
+    if (result.failed) return {true, report_failure(what.comm, *result.failed)};
+    own.finish();
+    return {true, MPI_SUCCESS};
+  } catch (const rejected& why) {
+    return refuse(what, why);
+  }
+}
+
+void shim::await_made(communicator& one) {
+  driver_.until([&] { return one.advance(); });
+  start_waiting();  // those that were called before
+}
+
+answer shim::refuse(const call& what, const rejected& why) {
+  return {true, handle(what.comm, errors_.code_for(why.error_class, why.what()))};
+}
+
+int shim::report_failure(MPI_Comm on, const failure& why) {
+  const MPI_Comm handler = on == MPI_COMM_NULL ? MPI_COMM_WORLD : on;
+  return handle(handler, errors_.code_for(why.error_class, why.text));
+}
+
+answer shim::nonblocking(const call& what, MPI_Request* request) {
+  if (what.comm == MPI_COMM_NULL) return {};
+  const driver::visit here(driver_);
+  std::shared_ptr<communicator> on = communicators_.find(what.comm);
+  if (is_left(what, form::nonblocking, *on)) return {};
+  std::unique_ptr<pending> one;
+  try {
+    one = std::make_unique<pending>(what, types_, std::move(on));
+  } catch (const rejected& why) {
+    return refuse(what, why);
+  }
+  const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
+  if (made != MPI_SUCCESS) return {true, made};
+  one->request = *request;
+  start_or_wait(*one.release());  // the request's, from now on
+  return {true, MPI_SUCCESS};
+}
+
+answer shim::persistent(const call& what, MPI_Request* request) {
+  if (what.comm == MPI_COMM_NULL) return {};
+  const driver::visit here(driver_);
+  std::shared_ptr<communicator> on = communicators_.find(what.comm);
+  if (is_left(what, form::persistent, *on)) return {};
+  try {
+    const translation trial(what, types_, on->rank(), on->size());
+  } catch (const rejected& why) {
+    return refuse(what, why);
+  }
+  repeated_.add(what, std::move(on), request);
+  repeats_.store(true, std::memory_order_relaxed);
+  return {true, MPI_SUCCESS};
+}
+
+void shim::started(MPI_Request request) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr || !self->repeats_.load(std::memory_order_relaxed)) return;
+  const driver::visit here(self->driver_);
+  const std::shared_ptr<repeated> one = self->repeated_.find(request);
+  if (one == nullptr) return;
+  auto turn = std::make_unique<pending>(one->what, self->types_, one->on);
+  turn->turn_of = one;
+  self->start_or_wait(*turn.release());  // complete_ended deletes it
+}
+
+void shim::freed(MPI_Request request) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr || !self->repeats_.load(std::memory_order_relaxed)) return;
+  const driver::visit here(self->driver_);
+  self->repeated_.remove(request);
+}
+
+// ---- operations under way
+
+void shim::on_progress() {
+  shim* const one = active().load(std::memory_order_acquire);
+  if (one == nullptr || one->under_way_.load(std::memory_order_relaxed) == 0) return;
+  one->driver_.tend([one] { one->look(); });
+}
+
+void shim::look() {
+  if (!waiting_.empty()) start_waiting();
+  // relaxed: what is in it is looked at when it is taken.
+  if (ended_.load(std::memory_order_relaxed) != nullptr) complete_ended();
+}
+
+void shim::start_waiting() {
+  for (pending* const one : std::exchange(waiting_, {})) {
+    communicator& on = one->on();
+    if (on.in_the_making() && !on.advance()) {
+      waiting_.push_back(one);
+    } else if (on.is_made()) {
+      start(*one);
+    } else {
+      one->fail(on.reason_to_leave());
+      under_way_.fetch_sub(1, std::memory_order_relaxed);
+      complete(*one);
+    }
+  }
+}
+
+void shim::start_or_wait(pending& one) {
+  under_way_.fetch_add(1, std::memory_order_relaxed);
+  if (one.on().is_made()) {
+    start(one);
+  } else {
+    waiting_.push_back(&one);
+  }
+}
+
+void shim::start(pending& one) {
+  if (tally_.wanted()) {
+    const form how = one.turn_of == nullptr ? form::nonblocking : form::persistent;
+    tally_.took(one.which(), how, one.on().team(), one.what().arguments());
+  }
+  const auto begun = muster::start(node_->engine(), run(one));  // `ended_` tells of its end
+}
+
+task<> shim::run(pending& one) {
+  co_await one.run();
+  one.next_ended = ended_.load(std::memory_order_relaxed);
+  // release: what it left behind.
+  while (!ended_.compare_exchange_weak(one.next_ended, &one, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+}
+
+void shim::complete_ended() {
+  // acquire: see run.
+  pending* one = ended_.exchange(nullptr, std::memory_order_acquire);
+  while (one != nullptr) {
+    pending* const next = one->next_ended;
+    under_way_.fetch_sub(1, std::memory_order_relaxed);
+    complete(*one);
+    one = next;
+  }
+}
+
+void shim::complete(pending& one) {
+  one.finish();
+  if (one.turn_of == nullptr) {
+    PMPI_Grequest_complete(one.request);  // with which it may go
+    return;
+  }
+  const std::unique_ptr<pending> turn(&one);
+  if (turn->failed()) report_failure(turn->on().handle(), *turn->failed());
+  repeated_.complete(*turn->turn_of);
+}
+
+// ---- generalized requests
+
+int shim::query(void* extra, MPI_Status* status) {
+  pending& one = *static_cast<pending*>(extra);
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (!one.failed() || self == nullptr) return MPI_SUCCESS;
+  return self->report_failure(one.on().handle(), *one.failed());
+}
+
+int shim::free(void* extra) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  std::optional<driver::visit> here;  // a team may go with it
+  if (self != nullptr) here.emplace(self->driver_);
+  delete static_cast<pending*>(extra);
+  return MPI_SUCCESS;
+}
+
+int shim::cancel(void*, int) { return MPI_SUCCESS; }
+
+}  // namespace muster::mpi

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "engine/mpi/call.hpp"
+#include "engine/mpi/communicator.hpp"
+#include "engine/mpi/driver.hpp"
+#include "engine/mpi/errors.hpp"
+#include "engine/mpi/node.hpp"
+#include "engine/mpi/pending.hpp"
+#include "engine/mpi/repeated.hpp"
+#include "engine/mpi/report.hpp"
+#include "engine/mpi/settings.hpp"
+#include "engine/mpi/types.hpp"
+
+namespace muster::mpi {
+
+/// Whether Muster carried a call out, or began it, and with what it returns.
+struct answer {
+  bool by_muster = false;
+  int code = MPI_SUCCESS;
+};
+
+/// What stands between a program and its MPI, from MPI_Init to MPI_Finalize.
+///
+/// Collective calls on communicators whose ranks share this machine are carried out by Muster; all
+/// else goes to the MPI. Which it is follows from what all ranks of the call know alike.
+class shim {
+public:
+  /// The process's own, if it takes such calls.
+  static shim* taking(routine which, form how) noexcept {
+    shim* const one = active().load(std::memory_order_relaxed);
+    return one != nullptr && one->settings_.takes(which, how) ? one : nullptr;
+  }
+
+  /// After MPI_Init, before MPI_Finalize: all processes of the program together.
+  static void begin();
+  static void end();
+
+  /// \param own the settings that all processes have alike
+  shim(const settings& own, bool many_threads, MPI_Comm together, std::unique_ptr<node> ranks);
+  ~shim();
+  shim(const shim&) = delete;
+  shim& operator=(const shim&) = delete;
+
+  answer blocking(const call& what);
+  answer nonblocking(const call& what, MPI_Request* request);
+  answer persistent(const call& what, MPI_Request* request);
+  /// The program has started, is about to free, a request, perhaps of a persistent collective.
+  static void started(MPI_Request request);
+  static void freed(MPI_Request request);
+
+private:
+  static std::atomic<shim*>& active() noexcept;
+  static void on_progress();
+
+  bool is_left(const call& what, form how, const communicator& on);
+  void await_made(communicator& one);
+  void look();
+  void start_waiting();
+  void start_or_wait(pending& one);
+  void start(pending& one);
+  task<> run(pending& one);
+  void complete_ended();
+  void complete(pending& one);
+  int report_failure(MPI_Comm on, const failure& why);
+  answer refuse(const call& what, const rejected& why);
+
+  static int query(void* extra, MPI_Status* status);
+  static int free(void* extra);
+  static int cancel(void* extra, int complete);
+
+  settings settings_;
+  MPI_Comm together_;
+  std::unique_ptr<node> node_;
+  driver driver_;
+  types types_;
+  error_codes errors_;
+  tally tally_;
+  communicators communicators_;
+  repeated_operations repeated_;
+  std::vector<pending*> waiting_;         // for their teams, in the order of their calls
+  std::atomic<pending*> ended_{nullptr};  // pushed by the thread that drives the engine
+  std::atomic<std::size_t> under_way_{0};
+  std::atomic<bool> repeats_{false};  ///< there was a persistent collective
+};
+
+}  // namespace muster::mpi

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/collective/arguments.hpp"
+#include "engine/mpi/call.hpp"
+#include "engine/mpi/types.hpp"
+
+namespace muster::mpi {
+
+/// An argument is wrong: the class of MPI's error, and a text that names the call, the argument and
+/// what was expected.
+struct rejected : std::runtime_error {
+  rejected(int of_class, const std::string& text)
+      : std::runtime_error(text), error_class(of_class) {}
+  int error_class;
+};
+
+/// Why a reduction is for the MPI to carry out; null where Muster can. The same on all ranks of the
+/// call, which have the same operation and type.
+const char* reason_to_leave(const call& what, types& known);
+
+/// A call in Muster's terms, with all that must live as long as it runs. Elements that are not
+/// contiguous are packed here, and unpacked by `finish`; neither happens to others.
+class translation {
+public:
+  /// \throws rejected
+  translation(const call& from, types& known, std::size_t rank, std::size_t ranks);
+  translation(const translation&) = delete;
+  translation& operator=(const translation&) = delete;
+
+  const muster::arguments& arguments() const noexcept { return call_; }
+  bool varies() const noexcept { return has_varying_blocks(call_.what); }
+  /// Whether there is something to unpack.
+  bool unfinished() const noexcept { return !to_unpack_.empty(); }
+  /// The operation has succeeded.
+  void finish();
+
+private:
+  /// Counts and displacements in elements of `arguments`.
+  struct layout {
+    std::vector<std::size_t> counts;
+    std::vector<std::size_t> displacements;
+    block_layout view;
+  };
+  /// A buffer as bytes without gaps.
+  struct flat {
+    std::byte* at = nullptr;
+    std::size_t block_bytes = 0;
+  };
+  struct elements_at {
+    std::byte* address;
+    std::int64_t count;
+    MPI_Datatype type;
+  };
+  /// What stands packed in our memory, and where it belongs. The program may free the type before.
+  class unpacking {
+  public:
+    unpacking(const std::byte* from, const elements_at& to, const type_facts& type);
+    ~unpacking();
+    unpacking(unpacking&& other) noexcept;
+    unpacking& operator=(unpacking&&) = delete;
+    void unpack() const;
+
+  private:
+    const std::byte* from_;
+    elements_at to_;
+    std::size_t size_;
+    std::size_t extent_;
+  };
+  enum class wanted { read, written, both };
+
+  void translate_movement(const call& from);
+  void translate_varying(const call& from);
+  void translate_reduction(const call& from);
+  void reduce_by_mpi(const call& from, const type_facts& type);
+
+  flat uniform(const side& of, std::size_t blocks, wanted use, const char* name);
+  std::byte* varying(const side& of, layout& out, wanted use, const char* name);
+  bool lies_flat(const side& of);
+  std::byte* lay_out(const side& of, layout& out);
+  std::byte* pack_blocks(const side& of, layout& out, wanted use);
+  MPI_Datatype type_of(const side& of, std::size_t block) const noexcept {
+    return of.types == nullptr ? of.type : of.types[block];
+  }
+  std::byte* make_room(std::size_t bytes);
+  void pack(const elements_at& from, std::byte* to);
+
+  void require_count(std::int64_t count, const char* name) const;
+  void require_type(MPI_Datatype type, const char* name) const;
+  void require_buffer(const void* buffer, std::size_t bytes, const char* name) const;
+  void require_same(std::size_t sent, std::size_t received) const;
+
+  const char* function_;
+  types& types_;
+  std::size_t rank_;
+  std::size_t ranks_;
+  muster::arguments call_;
+  layout sent_;
+  layout received_;
+  std::unique_ptr<custom_reduction> combiner_;
+  std::vector<std::unique_ptr<std::byte[]>> packed_;
+  std::vector<unpacking> to_unpack_;
+};
+
+}  // namespace muster::mpi

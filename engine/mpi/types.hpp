@@ -1,0 +1,70 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <unordered_map>
+
+#include "engine/collective/datatype.hpp"
+#include "engine/collective/reduction.hpp"
+
+namespace muster::mpi {
+
+/// What a datatype's elements are to a reduction.
+enum class elements : std::uint8_t {
+  opaque,  ///< nothing that a predefined operation combines
+  known,   ///< one of Muster's datatypes
+  bytes,   ///< uint8 to Muster, of which MPI allows bitwise operations alone
+  real,    ///< the rest are for the MPI to combine: `long double`, …
+  complex,
+  logical,
+  pair,
+};
+
+struct type_facts {
+  std::size_t size = 0;    ///< bytes of an element's data
+  std::size_t extent = 0;  ///< bytes from one element to the next
+  bool contiguous =
+      false;  ///< data of all elements lies in order, without gaps, from the address on
+  elements kind = elements::opaque;
+  datatype as = datatype::byte;  ///< where the kind is `known`
+};
+
+/// Which of Muster's reductions an operation of MPI is; `custom` where it is the program's own,
+/// `none` where no collective may use it.
+reduction reduction_of(MPI_Op op) noexcept;
+
+/// Whether MPI has a predefined operation for such elements.
+bool has(const type_facts& type, reduction op) noexcept;
+
+/// Remembers what datatypes are. A derived one keeps its own facts as an attribute, which goes with
+/// it.
+class types {
+public:
+  types();
+  ~types();
+  types(const types&) = delete;
+  types& operator=(const types&) = delete;
+
+  const type_facts& find(MPI_Datatype type) {
+    const recent& last = recent_[slot(type)];
+    return last.facts != nullptr && last.type == type ? *last.facts : find_again(type);
+  }
+
+private:
+  struct recent {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    const type_facts* facts = nullptr;
+  };
+  static std::size_t slot(MPI_Datatype type) noexcept;
+  const type_facts& find_again(MPI_Datatype type);
+  void add(MPI_Datatype type, elements kind, datatype as = datatype::byte);
+  static int forget(MPI_Datatype type, int keyval, void* facts, void* self);
+
+  std::unordered_map<MPI_Datatype, type_facts> predefined_;
+  std::array<recent, 16> recent_{};
+  int keyval_ = MPI_KEYVAL_INVALID;
+};
+
+}  // namespace muster::mpi
