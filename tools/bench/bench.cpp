@@ -110,11 +110,30 @@ void require_place_for_tables(const options& wanted) {
   }
 }
 
+void require_whole_shim(const options& wanted) {
+  if (!wanted.shim_under) return;
+  if (wanted.nodes != 1 || !wanted.algorithms.empty()) {
+    throw std::runtime_error("--shim: goes with neither --nodes nor --algorithms");
+  }
+}
+
+program_places places_for(const options& wanted) {
+  program_places places = find_programs();
+  places.shim_under = wanted.shim_under;
+  if (!wanted.shim_under) return places;
+  const std::filesystem::path shim = places.shim_for(*wanted.shim_under);
+  if (!std::filesystem::exists(shim)) {
+    throw std::runtime_error(
+        fmt::format("--shim: there is no {}; build //tools/shim", shim.string()));
+  }
+  return places;
+}
+
 class bench_run {
 public:
   explicit bench_run(const options& wanted)
       : wanted_(wanted),
-        places_(find_programs()),
+        places_(places_for(wanted)),
         cpus_(wanted.probe ? wanted.probe : shm::probe_cpus()),
         sampler_(wanted.how, cpus_),
         copies_(cpus_),
@@ -278,6 +297,12 @@ std::vector<library> parse_peers(const std::string& text) {
   return peers;
 }
 
+library parse_shim(const std::string& text) {
+  const auto which = library_named(text);
+  if (which && *which != library::muster) return *which;
+  throw std::invalid_argument(fmt::format("'{}' is not an MPI; expected openmpi or mpich", text));
+}
+
 arrivals::pattern parse_arrivals(const std::string& text) {
   constexpr std::size_t most = decltype(lateness::pattern)::most;
   if (text.size() > most) {
@@ -328,6 +353,7 @@ Examples:
   muster bench alltoall allgather --arrivals late:share=25%,mif=128 --seed 7
   muster bench alltoall -n 16 --nodes 4 --algorithms pairwise,auto --sizes 8K
   muster bench alltoall -n 16 --nodes 4 --algorithms auto,pairwise --arrivals random:mif=32
+  muster bench alltoall -n 2,16 --shim openmpi --nonblocking
 )";
 
 }  // namespace
@@ -340,6 +366,7 @@ int run_bench(const options& wanted) {
     require_place_for_tables(wanted);
     require_arrivals_for(wanted);
     require_ranks_for_nodes(wanted);
+    require_whole_shim(wanted);
     require_known_algorithms(wanted);
     return bench_run(wanted).run();
   } catch (const interrupted&) {
@@ -385,6 +412,19 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
           "peers: openmpi, mpich or none (default: openmpi,mpich)")
       ->check(CLI::Validator(checked(parse_peers), ""))
       ->type_name("PEERS");
+  bench
+      ->add_option_function<std::string>(
+          "--shim",
+          [wanted](const std::string& text) {
+            wanted->shim_under = parse_shim(text);
+            wanted->peers = {*wanted->shim_under};
+          },
+          "measure Muster preloaded into this MPI, openmpi or mpich, beside the MPI alone")
+      ->check(CLI::Validator(checked(parse_shim), ""))
+      ->type_name("MPI");
+  bench->add_flag("--nonblocking", wanted->how.nonblocking,
+                  "allreduce, allgather, alltoall: begin each call and wait for it, as in "
+                  "MPI_Iallreduce and MPI_Wait");
   bench
       ->add_option("--nodes", wanted->nodes,
                    "made-up nodes that Muster's ranks are spread over, see muster run; the peers' "

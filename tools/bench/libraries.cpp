@@ -1,6 +1,7 @@
 #include "tools/bench/libraries.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,7 +19,13 @@ arguments muster_arguments(const extent& size, const program_places& places) {
   return all;
 }
 
-arguments openmpi_arguments(std::size_t ranks, bool own_core, const program_places& places) {
+/// As LD_PRELOAD has them.
+std::string joined(const std::vector<std::string>& preloaded) {
+  return fmt::format("{}", fmt::join(preloaded, ":"));
+}
+
+arguments openmpi_arguments(std::size_t ranks, bool own_core, const program_places& places,
+                            bool with_shim) {
   arguments all{"/usr/bin/mpirun.openmpi", "--oversubscribe", "-np", std::to_string(ranks)};
   if (geteuid() == 0) all.push_back("--allow-run-as-root");
   // Bound round robin it is faster than unbound, where the scheduler at times gathers the ranks.
@@ -28,15 +35,21 @@ arguments openmpi_arguments(std::size_t ranks, bool own_core, const program_plac
                                                             "--mca",     "mpi_yield_when_idle",
                                                             "1"};
   all.insert(all.end(), placing.begin(), placing.end());
+  if (with_shim) {
+    all.insert(all.end(), {"-x", "LD_PRELOAD=" + places.shim_for(library::openmpi).string()});
+  }
   all.push_back(places.workers / "worker_openmpi");
   return all;
 }
 
-arguments mpich_arguments(std::size_t ranks, bool own_core, const program_places& places) {
+arguments mpich_arguments(std::size_t ranks, bool own_core, const program_places& places,
+                          bool with_shim) {
   arguments all{"/usr/bin/mpirun.mpich", "-n", std::to_string(ranks)};
   all.insert(all.end(), {"-bind-to", "core"});
-  if (!own_core)
-    all.insert(all.end(), {"-genv", "LD_PRELOAD", places.workers / "libmpich_yield.so"});
+  std::vector<std::string> preloaded;
+  if (with_shim) preloaded.push_back(places.shim_for(library::mpich));
+  if (!own_core) preloaded.push_back(places.workers / "libmpich_yield.so");
+  if (!preloaded.empty()) all.insert(all.end(), {"-genv", "LD_PRELOAD", joined(preloaded)});
   all.push_back(places.workers / "worker_mpich");
   return all;
 }
@@ -88,16 +101,21 @@ program_places find_programs() {
       tried + "\nBuild //tools/bench:workers, or set MUSTER_BENCH_WORKERS to their folder.");
 }
 
+std::filesystem::path program_places::shim_for(library mpi) const {
+  return (workers / "../shim" / fmt::format("libmuster_{}.so", name_of(mpi))).lexically_normal();
+}
+
 command launch_command(library which, const extent& size, std::size_t cores,
                        const program_places& places) {
   const bool own_core = size.ranks <= cores;
-  switch (which) {
+  const bool with_shim = which == library::muster && places.shim_under;
+  switch (with_shim ? *places.shim_under : which) {
     case library::muster:
       return {muster_arguments(size, places), {}};
     case library::openmpi:
-      return {openmpi_arguments(size.ranks, own_core, places), {}};
+      return {openmpi_arguments(size.ranks, own_core, places, with_shim), {}};
     case library::mpich:
-      return {mpich_arguments(size.ranks, own_core, places), {}};
+      return {mpich_arguments(size.ranks, own_core, places, with_shim), {}};
   }
   return {};
 }

@@ -44,6 +44,11 @@ struct extent {
 struct program_places {
   std::filesystem::path muster;   ///< the `muster` command, which starts Muster's ranks
   std::filesystem::path workers;  ///< folder of worker_muster, worker_openmpi, …
+  /// The MPI into whose ranks Muster is preloaded; nothing: Muster has its own.
+  std::optional<library> shim_under = {};
+
+  /// What is preloaded into the ranks of an MPI.
+  std::filesystem::path shim_for(library mpi) const;
 };
 
 /// What the environment variable MUSTER_BENCH_WORKERS says, or else a folder near the running

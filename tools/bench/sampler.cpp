@@ -52,6 +52,7 @@ job* contest::job_of(library which) {
                                         launch_command(which, size_, cores_, places_), size_.ranks,
                                         folder_.path(), interrupts_, patience);
     one.version = one.running->version();
+    if (which == library::muster && places_.shim_under) one.version = "Muster in " + one.version;
     return one.running.get();
   } catch (const interrupted&) {
     throw;
@@ -87,12 +88,13 @@ std::vector<std::string> contest::versions() const {
 }
 
 sampler::entry sampler::enter(const contender& who, const extent& size, const point& at,
-                              const lateness& late) {
+                              const lateness& late) const {
   entry one;
   one.timed.what = at.what;
   one.timed.bytes = at.bytes;
   one.timed.checks = checks_per_sample(at);
   one.timed.asked = std::string_view(who.asked);
+  one.timed.nonblocking = how_.nonblocking;
   one.timed.late = late;
   one.found.at = at;
   one.found.of = who.of;

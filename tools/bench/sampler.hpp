@@ -23,6 +23,7 @@ struct sampling {
   std::size_t rounds = 7;                     ///< complete sets of samples to collect
   std::chrono::milliseconds sample_time{30};  ///< length of one sample
   std::chrono::seconds patience{60};          ///< for one answer, before a job counts as hung
+  bool nonblocking = false;                   ///< calls are begun and waited for
 };
 
 /// The libraries' jobs for one number of ranks. A job that fails is started anew for the next
@@ -87,8 +88,8 @@ private:
     bool takes_part() const { return found.failure.empty() && found.suits; }
   };
 
-  static entry enter(const contender& who, const extent& size, const point& at,
-                     const lateness& late);
+  entry enter(const contender& who, const extent& size, const point& at,
+              const lateness& late) const;
 
   static void note_refusal(contest& jobs, entry& one, const std::string& why);
   void calibrate(contest& jobs, entry& one);

@@ -63,6 +63,7 @@ struct order {
   std::uint64_t warmups = 0;  ///< untimed calls first
   std::uint64_t calls = 0;    ///< timed calls, back to back
   std::uint64_t checks = 0;   ///< calls afterwards whose every element is looked at
+  bool nonblocking = false;   ///< begun and waited for, where the library knows the difference
   fixed_text<64> asked;       ///< Muster's algorithm; empty or `automatic`: as it likes
   lateness late;
 };

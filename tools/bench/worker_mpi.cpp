@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 
 #include "tools/bench/direct.hpp"
@@ -38,7 +39,14 @@ public:
     return "MPICH " MPICH_VERSION;
 #endif
   }
-  std::string choose(const order&) const { return "default"; }
+  std::string choose(const order& job) {
+    using enum collective;
+    nonblocking_ = job.nonblocking;
+    if (!nonblocking_ || job.what == allreduce || job.what == allgather || job.what == alltoall) {
+      return "default";
+    }
+    throw std::invalid_argument("nonblocking: measured of allreduce, allgather and alltoall");
+  }
 
   template <class T>
   T run(direct<T> loop) {
@@ -59,6 +67,11 @@ public:
     return {};
   }
   finished call(call_tag<collective::allreduce>, const slot& on) {
+    if (nonblocking_) {
+      MPI_Iallreduce(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM,
+                     MPI_COMM_WORLD, &request_);
+      return await();
+    }
     MPI_Allreduce(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM,
                   MPI_COMM_WORLD);
     return {};
@@ -93,12 +106,22 @@ public:
     return {};
   }
   finished call(call_tag<collective::allgather>, const slot& on) {
+    if (nonblocking_) {
+      MPI_Iallgather(on.send.data(), count(on.send), MPI_DOUBLE, on.recv.data(), count(on.send),
+                     MPI_DOUBLE, MPI_COMM_WORLD, &request_);
+      return await();
+    }
     MPI_Allgather(on.send.data(), count(on.send), MPI_DOUBLE, on.recv.data(), count(on.send),
                   MPI_DOUBLE, MPI_COMM_WORLD);
     return {};
   }
   finished call(call_tag<collective::alltoall>, const slot& on) {
     const int block = count(on.send) / size_;
+    if (nonblocking_) {
+      MPI_Ialltoall(on.send.data(), block, MPI_DOUBLE, on.recv.data(), block, MPI_DOUBLE,
+                    MPI_COMM_WORLD, &request_);
+      return await();
+    }
     MPI_Alltoall(on.send.data(), block, MPI_DOUBLE, on.recv.data(), block, MPI_DOUBLE,
                  MPI_COMM_WORLD);
     return {};
@@ -129,6 +152,10 @@ public:
   }
 
 private:
+  finished await() {
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    return {};
+  }
   void arrange(int words) { blocks_.arrange(words, size()); }
   const int* counts() const { return blocks_.counts().data(); }
   const int* displacements() const { return blocks_.displacements().data(); }
@@ -136,6 +163,8 @@ private:
   uniform_blocks<int> blocks_;
   static int count(std::span<const double> data) { return static_cast<int>(data.size()); }
 
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  bool nonblocking_ = false;
   int rank_ = 0;
   int size_ = 1;
 };
