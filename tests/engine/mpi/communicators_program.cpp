@@ -53,7 +53,9 @@ void check_duplicates(job& mine) {
   MPI_Comm two = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm_idup(one, &two, &request);
-  use(mine, one, "MPI_Comm_dup");
+  // In Open MPI 4.1 collectives of a communicator and its MPI_Comm_idup get in each other's way.
+  if (mine.has("alone")) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  use(mine, one, "MPI_Comm_idup under way");
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   use_and_free(mine, one, "MPI_Comm_dup");
   use_and_free(mine, two, "MPI_Comm_idup");
@@ -190,7 +192,7 @@ void check_lives(job& mine) {
     mine.check_equal(sum, size_of(one), "the sum of ones");
     MPI_Comm_free(&one);
   };
-  const int lives = mine.size() > 8 ? 200 : mine.size() > 3 ? 500 : 2000;
+  const int lives = mine.size() == 1 ? 3000 : 600 / mine.size();
   for (int i = 0; i < lives / 4; ++i) live(i);
   const std::size_t files = open_files();
   const std::size_t memory = resident_memory();

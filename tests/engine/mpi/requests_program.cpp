@@ -49,12 +49,12 @@ public:
   MPI_Status* statuses() { return statuses_.data(); }
 
   void check_status(std::size_t which, const MPI_Status& status) {
-    if (!is_collective_[which]) return;
+    // MPICH leaves them as they were; with one rank it keeps them to itself.
+    if (!is_collective_[which] || job_.has("alone") || job_.size() == 1) return;
     int count = -1;
     int cancelled = -1;
     MPI_Get_count(&status, MPI_BYTE, &count);
     MPI_Test_cancelled(&status, &cancelled);
-    // Open MPI leaves MPI_Status::_cancelled of its own as it was: only what the shim sets is sure.
     job_.check_equal(count, 0, "the count of the status of operation ", which);
     job_.check_equal(cancelled, 0, "'cancelled' of the status of operation ", which);
   }
