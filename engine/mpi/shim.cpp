@@ -72,18 +72,6 @@ settings settings_of_all(communicator_bootstrap& world) {
   return own;
 }
 
-/// A blocking call's end.
-struct outcome {
-  std::atomic<bool> ended{false};
-  std::optional<failure> failed;
-};
-
-task<> conclude(team& on, const translation& what, const char* function, outcome& result) {
-  result.failed = co_await carry_out(on, what, function);
-  // release: all that the call did.
-  result.ended.store(true, std::memory_order_release);
-}
-
 /// Looks at the clock where somebody wants to know.
 class stopwatch {
 public:
@@ -182,20 +170,27 @@ answer shim::blocking(const call& what) {
   if (is_left(what, form::blocking, *on)) return {};
   try {
     translation own(what, types_, on->rank(), on->size());
-    outcome result;
-    const auto begun =
-        muster::start(node_->engine(), conclude(on->team(), own, what.function, result));
-    // acquire: what the thread that drives the engine has done.
-    driver_.until([&] { return result.ended.load(std::memory_order_acquire); });
+    std::optional<failure> failed = carry_out(on->team(), own, what.function);
     if (tally_.wanted()) {
       tally_.took(what.what, form::blocking, on->team(), own.arguments());
       tally_.spent(what.what, form::blocking, watch.read());
     }
-    if (result.failed) return {true, report_failure(what.comm, *result.failed)};
+    if (failed) return {true, report_failure(what.comm, *failed)};
     own.finish();
     return {true, MPI_SUCCESS};
   } catch (const rejected& why) {
     return refuse(what, why);
+  }
+}
+
+std::optional<failure> shim::carry_out(team& on, const translation& what, const char* function) {
+  try {
+    future<> running = muster::start(node_->engine(), what.begin(on));
+    driver_.until([&] { return running.ended(); });
+    running.wait();
+    return std::nullopt;
+  } catch (...) {
+    return failure_of(std::current_exception(), function);
   }
 }
 

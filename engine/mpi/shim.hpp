@@ -65,6 +65,7 @@ private:
 
   bool is_left(const call& what, form how, const communicator& on);
   void await_made(communicator& one);
+  std::optional<failure> carry_out(muster::team& on, const translation& what, const char* function);
   void look();
   void start_waiting();
   void start_or_wait(pending& one);
