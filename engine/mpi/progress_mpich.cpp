@@ -33,7 +33,7 @@ bool hook_into_progress(void (*tend)()) {
 
 void progress_beneath() noexcept {
   int found = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
 }  // namespace muster::mpi

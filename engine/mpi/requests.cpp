@@ -1,4 +1,6 @@
-// What a program does with requests is the MPI's business, but for those of persistent collectives.
+// What a program does with requests is the MPI's business, which has the shim called when it looks
+// for progress. Taken are the calls that start and free persistent collectives, and for the sake of
+// speed the most usual ways to wait.
 #include <mpi.h>
 
 #include "engine/mpi/beneath.hpp"
@@ -28,6 +30,20 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
   return beneath(request);
 }
 
+extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  static const auto beneath = find_beneath<decltype(&MPI_Wait)>("PMPI_Wait");
+  if (request != nullptr) shim::awaited(*request);
+  return beneath(request, status);
+}
+
+extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  static const auto beneath = find_beneath<decltype(&MPI_Waitall)>("PMPI_Waitall");
+  for (int i = 0; requests != nullptr && i < count; ++i) shim::awaited(requests[i]);
+  return beneath(count, requests, statuses);
+}
+
+extern "C" decltype(MPI_Wait) PMPI_Wait __attribute__((alias("MPI_Wait")));
+extern "C" decltype(MPI_Waitall) PMPI_Waitall __attribute__((alias("MPI_Waitall")));
 extern "C" decltype(MPI_Start) PMPI_Start __attribute__((alias("MPI_Start")));
 extern "C" decltype(MPI_Startall) PMPI_Startall __attribute__((alias("MPI_Startall")));
 extern "C" decltype(MPI_Request_free) PMPI_Request_free __attribute__((alias("MPI_Request_free")));

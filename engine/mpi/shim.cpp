@@ -305,6 +305,7 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
   const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
   if (made != MPI_SUCCESS) return {true, made};
   one->request = *request;
+  nonblocking_.emplace(*request, one.get());
   start_or_wait(*one.release());  // the request's, from now on
   return {true, MPI_SUCCESS};
 }
@@ -322,6 +323,16 @@ answer shim::persistent(const call& what, MPI_Request* request) {
   repeated_.add(what, std::move(on), request);
   repeats_.store(true, std::memory_order_relaxed);
   return {true, MPI_SUCCESS};
+}
+
+void shim::awaited(MPI_Request request) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr || self->under_way_.load(std::memory_order_relaxed) == 0) return;
+  const driver::visit here(self->driver_);
+  self->driver_.until([&] {
+    self->look();
+    return !self->nonblocking_.contains(request);
+  });
 }
 
 void shim::started(MPI_Request request) {
@@ -409,6 +420,7 @@ void shim::complete_ended() {
 void shim::complete(pending& one) {
   one.finish();
   if (one.turn_of == nullptr) {
+    nonblocking_.erase(one.request);
     PMPI_Grequest_complete(one.request);  // with which it may go
     return;
   }

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/bench/descriptor.hpp"
+#include "engine/descriptor.hpp"
 
 namespace muster::bench {
 

@@ -5,7 +5,7 @@
 #include <exception>
 #include <optional>
 
-#include "tools/bench/descriptor.hpp"
+#include "engine/descriptor.hpp"
 #include "tools/bench/loop.hpp"
 #include "tools/bench/wire.hpp"
 

@@ -12,6 +12,7 @@
 #include "engine/progress/engine.hpp"
 #include "engine/progress/future.hpp"
 #include "engine/progress/within.hpp"
+#include "engine/team/bootstrap.hpp"
 #include "engine/team/shared_buffer.hpp"
 #include "engine/team/split.hpp"
 #include "engine/team/team.hpp"

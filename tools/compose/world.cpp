@@ -12,6 +12,7 @@
 #include "tools/profile/recording.hpp"
 #include "tools/tune/table.hpp"
 #include "transports/shm/fabric.hpp"
+#include "transports/shm/founding.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
 
@@ -24,6 +25,7 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, const world
   options.processor = of.processor;
   const bool core_each = job.size() <= job.machine().processors;
   options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
+  options.waiting = of.waiting.value_or(options.waiting);
   options.sources = {&fabric};
   return options;
 }
@@ -84,13 +86,42 @@ const machine& measured_for_threads() {
   return measured;
 }
 
+/// Says that a rank ends because of an exception, before what it leaves undone says so less well.
+void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
+  job.fail({.code = errc::rank_died,
+            .rank = rank,
+            .text = "rank " + std::to_string(rank) + " ended with an exception: " + what});
+}
+
+shm::job join_or_alone() {
+  auto joined = shm::job::join();
+  return joined ? std::move(*joined) : job_of_one();
+}
+
+/// A job that nobody has prepared the folder for that the environment asks for.
+shm::job found_job(bootstrap& with) {
+  try {
+    if (with.rank() == 0) prepare_folder_asked_for();
+  } catch (const error&) {
+    // The recording will say so, too, when the others can be told.
+  }
+  return shm::found(with);
+}
+
 }  // namespace
 
 struct world::parts {
-  explicit parts(const world_options& options)
-      : job(join_or_alone()),
-        rank(job, job.joined_as(), options,
-             job.size() > 1 ? profile::folder_asked_for() : prepare_folder_asked_for()) {}
+  /// \param arrivals where to record them, if anywhere
+  parts(shm::job joined, const world_options& options, const folder& arrivals)
+      : job(std::move(joined)) {
+    try {
+      rank.emplace(job, job.joined_as(), options, arrivals);
+    } catch (const std::exception& why) {  // it could not even begin
+      fail_rank(job, job.joined_as(), why.what());
+      job.set_state(job.joined_as(), wire::liveness::left);
+      throw;
+    }
+  }
   ~parts() {
     const std::size_t self = job.joined_as();
     if (std::uncaught_exceptions() > exceptions_before) {
@@ -98,26 +129,32 @@ struct world::parts {
                 .rank = self,
                 .text = "rank " + std::to_string(self) + " ended with an exception"});
     }
-    rank.engine().stop();
+    rank->engine().stop();
     job.set_state(self, wire::liveness::left);
   }
+  parts(const parts&) = delete;
+  parts& operator=(const parts&) = delete;
 
-  static shm::job join_or_alone() {
-    auto joined = shm::job::join();
-    return joined ? std::move(*joined) : job_of_one();
+  static std::unique_ptr<parts> joined_or_alone(const world_options& options) {
+    shm::job job = join_or_alone();
+    const folder arrivals =
+        job.size() > 1 ? profile::folder_asked_for() : prepare_folder_asked_for();
+    return std::make_unique<parts>(std::move(job), options, arrivals);
   }
 
   shm::job job;
-  rank_parts rank;
+  std::optional<rank_parts> rank;
   int exceptions_before = std::uncaught_exceptions();
 };
 
 catalog default_algorithms() noexcept { return algos::catalog(); }
 
-world::world(world_options options) : parts_(std::make_unique<parts>(options)) {}
+world::world(world_options options) : parts_(parts::joined_or_alone(options)) {}
+world::world(bootstrap& with, world_options options)
+    : parts_(std::make_unique<parts>(found_job(with), options, profile::folder_asked_for())) {}
 world::~world() = default;
-team& world::team() noexcept { return parts_->rank.team(); }
-engine& world::engine() noexcept { return parts_->rank.engine(); }
+team& world::team() noexcept { return parts_->rank->team(); }
+engine& world::engine() noexcept { return parts_->rank->engine(); }
 
 namespace {
 
@@ -157,13 +194,6 @@ private:
   std::atomic<bool> taken_{false};
   std::exception_ptr first_;
 };
-
-/// Says that a rank ends because of an exception, before what it leaves undone says so less well.
-void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
-  job.fail({.code = errc::rank_died,
-            .rank = rank,
-            .text = "rank " + std::to_string(rank) + " ended with an exception: " + what});
-}
 
 void run_rank(const shm::job& job, std::size_t rank, const std::function<void(team&)>& body,
               const thread_options& options, const folder& arrivals, first_failure& failure) {

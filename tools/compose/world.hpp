@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/progress/engine.hpp"
 #include "engine/progress/future.hpp"
+#include "engine/progress/waiting.hpp"
+#include "engine/team/bootstrap.hpp"
 #include "engine/team/team.hpp"
 
 namespace muster {
@@ -21,6 +24,8 @@ struct world_options {
   catalog algorithms = default_algorithms();
   /// `progress::thread` only: the processor for the engine's thread; negative: any.
   int processor = -1;
+  /// How to wait, instead of what suits the number of cores.
+  std::optional<waiting_policy> waiting = {};
 };
 
 /// The team of all ranks of the job that this process was started in, with the engine that drives
@@ -32,6 +37,11 @@ class world {
 public:
   /// \throws error `errc::bootstrap` where the job cannot be joined.
   explicit world(world_options options = {});
+  /// Instead, the team of the processes that `with` connects, which others than Muster started:
+  /// rank for rank, all on one machine. Collective; `with` is not used afterwards. Whoever started
+  /// them has to end the others when one dies: Muster does not see it.
+  /// \throws error `errc::bootstrap` on all ranks where they cannot become one job.
+  explicit world(bootstrap& with, world_options options = {});
   ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;

@@ -156,7 +156,7 @@ const std::byte* fabric::borrow(const wire::origin& from) const noexcept {
 
 int fabric::fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
                   std::span<std::byte> to) noexcept {
-  // acquire: pairs with `job::join`.
+  // acquire: pairs with `job::attach`.
   const auto process = job_.line(members_[rank]).process.load(std::memory_order_acquire);
   for (std::size_t done = 0; done < to.size();) {
     const iovec local{to.data() + done, to.size() - done};

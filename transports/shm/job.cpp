@@ -1,7 +1,6 @@
 #include "transports/shm/job.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,17 +8,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "transports/shm/fence.hpp"
+#include "transports/shm/foreign.hpp"
 
 namespace muster::shm {
 
 struct job::header {
-  /// "MUSTER" and what would differ between builds that lay out memory differently.
-  static std::uint64_t expected_magic() noexcept {
-    return 0x4d55'5354'4552'0000 ^ (sizeof(header) << 40) ^
-           ((wire::board::bytes(3) + team_memory::bytes(3, {})) * 0x9e37'79b9);
-  }
   std::uint64_t magic;
   std::uint64_t ranks;
   std::uint64_t arena_bytes;
@@ -29,6 +25,12 @@ struct job::header {
   alignas(wire::cache_line) failure_record failure;
   ring_pool::head rings;
 };
+
+// "MUSTER" and what would differ between builds that lay out memory differently.
+std::uint64_t job::version() noexcept {
+  return 0x4d55'5354'4552'0000 ^ (sizeof(header) << 40) ^
+         ((wire::board::bytes(3) + team_memory::bytes(3, {})) * 0x9e37'79b9);
+}
 
 namespace {
 
@@ -40,10 +42,7 @@ std::size_t node_bytes(std::size_t ranks, const job_options& options) {
   return wire::board::bytes(ranks) + ranks * (options.arena_bytes + options.boards_bytes);
 }
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw error(errc::bootstrap, std::string(job::environment_name) + ": " + why +
-                                   "; expected what `muster run` sets");
-}
+[[noreturn]] void refuse(const std::string& why) { throw error(errc::bootstrap, why); }
 
 std::size_t parse_number(std::string_view& text) {
   std::size_t value = 0;
@@ -55,14 +54,6 @@ std::size_t parse_number(std::string_view& text) {
   }
   if (!text.empty()) text.remove_prefix(1);
   return value;
-}
-
-segment attach_inherited(int descriptor) {
-  try {
-    return segment::attach(descriptor);
-  } catch (const error& why) {
-    refuse(why.text());
-  }
 }
 
 int adopt(std::size_t descriptor) {
@@ -124,7 +115,7 @@ job job::create(const job_options& options) {
   head.one_process = options.one_process;
   std::copy(options.places.begin(), options.places.end(),
             reinterpret_cast<place*>(made.control_.base() + layout.places));
-  head.magic = header::expected_magic();
+  head.magic = version();
   // Right for ranks that are threads; a process that joins puts its own.
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     made.line(rank).process.store(::getpid(), std::memory_order_relaxed);
@@ -137,28 +128,42 @@ std::optional<job> job::join() {
   const char* variable = std::getenv(environment_name);
   if (variable == nullptr) return std::nullopt;
   std::string_view text = variable;
-  job joined;
-  joined.joined_as_ = parse_number(text);
-  joined.control_ = attach_inherited(adopt(parse_number(text)));
-  segment node = attach_inherited(adopt(parse_number(text)));
-  while (!text.empty()) joined.bells_.emplace_back(doorbell(adopt(parse_number(text))));
+  std::optional<job> joined;
+  try {
+    const std::size_t rank = parse_number(text);
+    segment control = segment::attach(adopt(parse_number(text)));
+    segment node = segment::attach(adopt(parse_number(text)));
+    std::vector<doorbell> bells;
+    while (!text.empty()) bells.emplace_back(doorbell(adopt(parse_number(text))));
+    joined = attach(rank, std::move(control), std::move(node), std::move(bells));
+  } catch (const error& why) {
+    throw error(errc::bootstrap, std::string(environment_name) + ": " + why.text() +
+                                     "; expected what `muster run` sets");
+  }
+  // Whatever this process starts is not a rank of this job.
+  ::unsetenv(environment_name);
+  return joined;
+}
 
+job job::attach(std::size_t rank, segment control, segment node, std::vector<doorbell> bells) {
+  job joined;
+  joined.joined_as_ = rank;
+  joined.control_ = std::move(control);
+  joined.bells_ = std::move(bells);
   const header& head = joined.head();
-  if (joined.control_.bytes() < sizeof(header) || head.magic != header::expected_magic()) {
+  if (joined.control_.bytes() < sizeof(header) || head.magic != version()) {
     refuse("this is not the control segment of a job of this version of Muster");
   }
-  if (joined.bells_.size() != head.ranks || joined.joined_as_ >= head.ranks) {
+  if (joined.bells_.size() != head.ranks || rank >= head.ranks) {
     refuse("rank or number of doorbells do not fit a job of " + std::to_string(head.ranks));
   }
   joined.read_places();
   joined.nodes_.resize(joined.shape_->nodes());
-  joined.nodes_[joined.shape_->node_of(joined.joined_as_)] = std::move(node);
-  // Whatever this process starts is not a rank of this job.
-  ::unsetenv(environment_name);
+  joined.nodes_[joined.shape_->node_of(rank)] = std::move(node);
   register_for_asymmetric_fence();
-  // Where the system lets only parents look into a process, let the other ranks do so too.
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-  joined.line(joined.joined_as_).process.store(::getpid(), std::memory_order_release);
+  let_others_read();
+  // release: whoever reads what this rank lends finds it here.
+  joined.line(rank).process.store(::getpid(), std::memory_order_release);
   return joined;
 }
 

@@ -51,9 +51,15 @@ public:
   /// Joins the job that this process was started in as one of its ranks, if it was.
   /// \throws error `errc::bootstrap` where what the environment says cannot be true.
   static std::optional<job> join();
+  /// Joins as `rank` a job of which another process gave this one what `descriptors_for` names.
+  /// \throws error `errc::bootstrap` where these are not a job's, or this is not a rank of it.
+  static job attach(std::size_t rank, segment control, segment node, std::vector<doorbell> bells);
+  /// Differs between builds that could not be ranks of one job.
+  static std::uint64_t version() noexcept;
 
   /// What a process needs to join as `rank`: the value of the environment variable
-  /// `environment_name`, and the descriptors to inherit, as they are numbered in this process.
+  /// `environment_name`, and the descriptors to inherit, as they are numbered in this process: the
+  /// control segment's, its node's, and a doorbell a rank.
   static constexpr const char* environment_name = "MUSTER_JOB";
   std::string environment_for(std::size_t rank) const;
   std::vector<int> descriptors_for(std::size_t rank) const;

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/prctl.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include <fstream>
 #include <vector>
 
+#include "transports/shm/foreign.hpp"
 #include "transports/shm/trip.hpp"
 
 namespace muster::shm {
@@ -52,45 +51,50 @@ double throughput(std::size_t bytes, int repetitions, CopyBlock copy_block) {
   return best;
 }
 
-bool read_process(pid_t process, const char* from, char* to, std::size_t bytes) {
-  const iovec local{to, bytes};
-  const iovec remote{const_cast<char*>(from), bytes};
-  return ::process_vm_readv(process, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
-}
+/// A buffer of another process, and one here that is as long.
+struct buffers {
+  pid_t process;
+  const char* theirs;
+  const std::vector<char>& here;
+};
 
-copy_speed measure_copies(pid_t process, const std::vector<char>& from, std::vector<char>& to,
-                          std::size_t bytes, int repetitions) {
+copy_speed measure_copies(const buffers& from, std::vector<char>& to, std::size_t bytes,
+                          int repetitions) {
   std::vector<char> stage(block, 1);
   copy_speed speed;
   speed.staged = throughput(bytes, repetitions, [&](std::size_t at) {
-    std::memcpy(stage.data(), from.data() + at, block);
+    std::memcpy(stage.data(), from.here.data() + at, block);
     std::memcpy(to.data() + at, stage.data(), block);
   });
   speed.foreign = throughput(bytes, repetitions, [&](std::size_t at) {
-    read_process(process, from.data() + at, to.data() + at, block);
+    read_process(from.process, from.theirs + at, to.data() + at, block);
   });
   return speed;
 }
 
-/// Fills in what concerns copies; `process` is whose memory `from` is.
-void measure_copies(muster::machine& seen, pid_t process, const std::vector<char>& from) {
-  std::vector<char> to(from.size(), 2);
-  seen.foreign_allowed = read_process(process, from.data(), to.data(), 64);
+double measure_call_ns(const buffers& from, std::vector<char>& to) {
   constexpr int calls = 100;
   const double start = now_ns();
-  for (int i = 0; i < calls; ++i) read_process(process, from.data(), to.data(), 64);
-  seen.foreign_call_ns = (now_ns() - start) / calls;
-  seen.in_cache = measure_copies(process, from, to, small_message, 3);
+  for (int i = 0; i < calls; ++i) read_process(from.process, from.theirs, to.data(), 64);
+  return (now_ns() - start) / calls;
+}
+
+/// Fills in what concerns copies; `process` is whose memory `from` is, at the same address here.
+void measure_copies(muster::machine& seen, pid_t process, const std::vector<char>& from) {
+  std::vector<char> to(from.size(), 2);
+  const buffers both{process, from.data(), from};
+  seen.foreign_allowed = read_process(process, from.data(), to.data(), 64);
+  seen.foreign_call_ns = measure_call_ns(both, to);
+  seen.in_cache = measure_copies(both, to, small_message, 3);
   // The kernel's first pass over another process's pages is slower by far than all later ones.
-  seen.beyond_cache = measure_copies(process, from, to, from.size(), 2);
+  seen.beyond_cache = measure_copies(both, to, from.size(), 2);
 }
 
 /// The same from a child of this process, as ranks will do it.
 void measure_copies_in_child(muster::machine& seen, const std::vector<char>& from) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return;
-  // Ranks will allow each other to look; so must this process, where only parents may by default.
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  let_others_read();  // as ranks will
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -124,6 +128,22 @@ muster::machine measure(ranks_are kind) {
       kind == ranks_are::threads ? machine::least_without_staging : seen.foreign_from(1, 0);
   seen.yield_ns = measure_yield_ns();
   seen.trip_ns = trip_probe(probe_cpus()).measure_ns().value_or(0);
+  return seen;
+}
+
+muster::machine measure_reading(pid_t process, const char* offered) {
+  muster::machine seen;
+  seen.cache_bytes = cache_bytes();
+  if (offered == nullptr) return seen;
+  const std::vector<char> here(offered_bytes, 1);
+  std::vector<char> to(offered_bytes, 2);
+  const buffers both{process, offered, here};
+  seen.foreign_allowed = read_process(process, offered, to.data(), offered_bytes);
+  if (!seen.foreign_allowed) return seen;
+  seen.foreign_call_ns = measure_call_ns(both, to);
+  seen.in_cache = measure_copies(both, to, offered_bytes, 4);
+  seen.beyond_cache = seen.in_cache;
+  seen.zero_copy_from = seen.foreign_from(1, 0);
   return seen;
 }
 

@@ -26,6 +26,7 @@ segment segment::create(const char* label, std::size_t bytes) {
 segment segment::attach(int descriptor) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0 || status.st_size <= 0) {
+    ::close(descriptor);
     throw error(errc::bootstrap,
                 "descriptor " + std::to_string(descriptor) + " is not the shared memory of a job");
   }

@@ -76,9 +76,8 @@ TEST_CASE("what is no segment is refused") {
     const auto why = failure_of([descriptor] { (void)shm::segment::attach(descriptor); });
     REQUIRE(why);
     CHECK(why->code() == errc::bootstrap);
+    CHECK(::fcntl(descriptor, F_GETFD) == -1);
   }
-  ::close(ends[0]);
-  ::close(ends[1]);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+// The MPI shim, composed: Muster's default algorithms over shared memory.
+#include <unistd.h>
+
+#include <chrono>
+#include <muster/muster.hpp>
+#include <optional>
+
+#include "engine/mpi/node.hpp"
+#include "tools/shim/spare_core.hpp"
+
+namespace muster::mpi {
+namespace {
+
+/// As an MPI waits, without ever sleeping: what it has under way needs looking after, too.
+waiting_policy never_asleep(std::size_t ranks) {
+  const auto processors = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  waiting_policy policy =
+      ranks <= processors ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
+  policy.yield_for = std::chrono::hours(24 * 365);
+  return policy;
+}
+
+class joined_world final : public node {
+public:
+  joined_world(bootstrap& among, const world_options& options) : world_(among, options) {}
+  muster::team& team() noexcept override { return world_.team(); }
+  muster::engine& engine() noexcept override { return world_.engine(); }
+
+private:
+  world world_;
+};
+
+}  // namespace
+
+std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
+  world_options how;
+  how.processor = options.processor;
+  if (options.progress == progress_by::thread) how.progress = progress::thread;
+  if (options.progress == progress_by::automatic) {
+    if (const std::optional<int> spare = spare_core(among)) {
+      how.progress = progress::thread;
+      how.processor = *spare;
+    }
+  }
+  if (how.progress == progress::caller) how.waiting = never_asleep(among.size());
+  return std::make_unique<joined_world>(among, how);
+}
+
+}  // namespace muster::mpi

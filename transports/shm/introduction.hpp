@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/team/shape.hpp"
+
+namespace muster::shm {
+
+/// As much of a text as fits, as bytes that can be sent.
+template <std::size_t Bytes>
+struct short_text {
+  std::array<char, Bytes> text{};
+
+  short_text() = default;
+  explicit short_text(std::string_view from) { from.copy(text.data(), Bytes - 1); }
+  std::string str() const { return text.data(); }
+};
+
+/// What a process that is to become a rank says of itself. As long in all versions, and beginning
+/// with the version. Trivially copyable.
+struct introduction {
+  std::uint64_t version = 0;
+  std::int32_t process = 0;
+  std::uint32_t user = 0;
+  std::uint64_t network = 0;    ///< the namespaces that it is in;
+  std::uint64_t processes = 0;  ///< 0: not known
+  short_text<40> machine;       ///< the id of its boot
+  place where;
+  cpu_set_t allowed{};        ///< processors
+  std::uint64_t offered = 0;  ///< the address of what others may try to read
+  short_text<40> listens_as;  ///< rank 0: the name of its socket
+};
+
+/// The calling process's, but for the last two.
+introduction introduce_this_process();
+
+/// Whether `process`, as the system knows it, is the one that says so.
+bool is(const ucred& process, const introduction& who);
+
+/// How many processors they may use between them.
+std::uint32_t processors_of(std::span<const introduction> ranks);
+
+/// \throws error `errc::bootstrap` with the rank that cannot be in a job with rank 0, and why, if
+/// there is one
+void check_introductions(std::span<const introduction> ranks);
+
+}  // namespace muster::shm
