@@ -144,6 +144,9 @@ private:
              std::size_t count) {
     // Open MPI 4.1 takes MPI_Offset for unsigned; MPICH 4.0 crashes in MPI_Reduce_c in place.
     if (alone_ && of.type == MPI_OFFSET) return;
+    // Both write beyond the buffers of MPI_Reduce_scatter_block on such elements, which the shim
+    // leaves to them.
+    if (of.name.ends_with("gaps") && what == reduction::reduce_scatter_block) return;
     const bool wide = large() && !(alone_ && what == reduction::reduce);
     check_reduction(job_, MPI_COMM_WORLD,
                     {.what = what,
@@ -168,7 +171,9 @@ private:
     const bool in_place = has_in_place(what) && chance_.one_in(4);
     const auto& family = coin() ? bytes_.all() : doubles_.all();
     const shape& sent = family[chance_.below(family.size())];
-    const shape& received = in_place ? sent : family[chance_.below(family.size())];
+    // Open MPI 4.1 writes beyond the buffers of MPI_Alltoall where both types are derived.
+    const bool alike = in_place || alone_;
+    const shape& received = alike ? sent : family[chance_.below(family.size())];
     const std::size_t elements =
         chance_.below(std::min(scale, most_bytes / 8 / ranks()) + 1) * common_elements;
     check(what, any_form(), in_place, chance_.below(ranks()), sent, received, elements);
