@@ -38,11 +38,17 @@ task<> deliver_node(context& me, const arguments& call, std::size_t to, std::siz
   }
 }
 
+task<> invite_node(context& me, const arguments& call, std::size_t from, std::size_t node) {
+  for (const std::size_t rank : me.shape().ranks_of(node)) {
+    co_await me.invite(from, call.received_from(rank).size());
+  }
+}
+
 /// Remote blocks follow each other on the track in ring order; `next` counts their items.
 task<> receive_node(context& me, const arguments& call, std::size_t from, std::size_t node,
                     track& remote, std::size_t& next) {
   for (const std::size_t rank : me.shape().ranks_of(node)) {
-    co_await me.expect(from, call.received_from(rank));
+    co_await me.collect(from, call.received_from(rank));
     for (std::size_t k = 0; k < remote.cut().count(); ++k, ++next) {
       const auto piece =
           call.received_from(rank).subspan(remote.cut().offset(k), remote.cut().length(k));
@@ -58,10 +64,14 @@ task<> lead(context& me, const arguments& call, track& remote) {
   const std::size_t mine = node_number(me);
   const std::size_t right = leader_of(me.shape(), (mine + 1) % nodes);
   const std::size_t left = leader_of(me.shape(), (mine + nodes - 1) % nodes);
+  const auto node_back = [&](std::size_t steps) { return (mine + nodes - steps) % nodes; };
   std::size_t next = 0;
+  // One step ahead, so that the left one need not wait for it.
+  if (nodes > 1) co_await invite_node(me, call, left, node_back(1));
   for (std::size_t step = 1; step < nodes; ++step) {
-    auto outgoing = deliver_node(me, call, right, (mine + nodes - step + 1) % nodes);
-    auto incoming = receive_node(me, call, left, (mine + nodes - step) % nodes, remote, next);
+    if (step + 1 < nodes) co_await invite_node(me, call, left, node_back(step + 1));
+    auto outgoing = deliver_node(me, call, right, node_back(step - 1));
+    auto incoming = receive_node(me, call, left, node_back(step), remote, next);
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 }

@@ -28,15 +28,22 @@ struct link {
   const arguments& call;
 
   bool is_last() const { return (me.rank() + 1) % me.size() == call.root; }
+  bool receives(std::size_t k) const {
+    return me.rank() != call.root && k < pieces_of(call.bytes());
+  }
+  std::size_t before() const { return (me.rank() + me.size() - 1) % me.size(); }
   std::span<std::byte> piece(std::size_t k) const {
     const auto rest = call.result().subspan(k * piece_bytes);
     return rest.first(std::min(rest.size(), piece_bytes));
   }
 };
 
+task<> invite(const link& here, std::size_t k) {
+  if (here.receives(k)) co_await here.me.invite(here.before(), here.piece(k).size());
+}
+
 task<> receive(const link& here, std::size_t k) {
-  if (here.me.rank() == here.call.root || k == pieces_of(here.call.bytes())) co_return;
-  co_await here.me.expect((here.me.rank() + here.me.size() - 1) % here.me.size(), here.piece(k));
+  if (here.receives(k)) co_await here.me.collect(here.before(), here.piece(k));
 }
 
 task<> pass_on(const link& here, std::size_t k) {
@@ -47,8 +54,12 @@ task<> pass_on(const link& here, std::size_t k) {
 task<> run(context& me, const arguments& call) {
   const link here{me, call};
   me.arrive();
+  // One piece ahead, so that the rank before need not wait for it.
+  co_await invite(here, 0);
+  co_await invite(here, 1);
   co_await receive(here, 0);
   for (std::size_t k = 0; k < pieces_of(call.bytes()); ++k) {
+    co_await invite(here, k + 2);
     auto outgoing = pass_on(here, k);
     auto incoming = receive(here, k + 1);
     co_await when_all(std::move(outgoing), std::move(incoming));

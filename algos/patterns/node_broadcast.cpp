@@ -35,8 +35,12 @@ task<> speak_through_stage(node_broadcast& in) {
   }
 }
 
-task<> receive_piece(node_broadcast& in, std::size_t k) {
-  if (k < in.count()) co_await receive(in, in.piece(k));
+task<> invite_piece(node_broadcast& in, std::size_t k) {
+  if (in.parent && k < in.count()) co_await in.me.invite(*in.parent, in.piece(k).size());
+}
+
+task<> collect_piece(node_broadcast& in, std::size_t k) {
+  if (in.parent && k < in.count()) co_await in.me.collect(*in.parent, in.piece(k));
 }
 
 task<> stage(node_broadcast& in, std::size_t k) {
@@ -49,11 +53,15 @@ task<> stage(node_broadcast& in, std::size_t k) {
 /// The same of a long one, which comes where it belongs.
 task<> speak_at_length(node_broadcast& in) {
   if (!in.parent) in.pieces.lend(in.call.result(), track::lending::for_copies);
-  co_await receive_piece(in, 0);
+  // One piece ahead, so that the parent need not wait for it.
+  co_await invite_piece(in, 0);
+  co_await invite_piece(in, 1);
+  co_await collect_piece(in, 0);
   for (std::size_t k = 0; k < in.count(); ++k) {
+    co_await invite_piece(in, k + 2);
     auto passed_on = pass_on(in, in.piece(k));
     auto staged = stage(in, k);
-    auto next = receive_piece(in, k + 1);
+    auto next = collect_piece(in, k + 1);
     co_await when_all(std::move(passed_on), std::move(staged), std::move(next));
   }
   co_await in.pieces.returned();

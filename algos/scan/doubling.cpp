@@ -22,7 +22,7 @@ task<> pass_on(context& me, std::size_t distance, std::span<const std::byte> sum
 }
 
 task<> receive(context& me, std::size_t distance, std::span<std::byte> theirs) {
-  if (me.rank() >= distance) co_await me.expect(me.rank() - distance, theirs);
+  if (me.rank() >= distance) co_await me.collect(me.rank() - distance, theirs);
 }
 
 task<> run(context& me, const arguments& call) {
@@ -32,6 +32,8 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   co_await me.copy(sum, call.contribution());
   for (std::size_t distance = 1; distance < me.size(); distance *= 2) {
+    // Before the long message, or the ranks would send one after the other.
+    if (me.rank() >= distance) co_await me.invite(me.rank() - distance, theirs.size());
     auto outgoing = pass_on(me, distance, sum);
     auto incoming = receive(me, distance, theirs);
     co_await when_all(std::move(outgoing), std::move(incoming));

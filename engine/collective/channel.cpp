@@ -32,6 +32,13 @@ private:
   wire::channel& channel_;
 };
 
+/// What comes next in a channel that holds one; it stays there.
+message_header next_header(const wire::channel& in) noexcept {
+  message_header next;
+  in.peek(std::as_writable_bytes(std::span(&next, 1)));
+  return next;
+}
+
 // Pieces half as long as the channel keep both ends busy at once.
 constexpr std::size_t channel_piece = wire::channel::capacity / 2;
 
@@ -217,9 +224,25 @@ bool peer_arrivals::ready() noexcept {
 bool peer_arrivals::has_come_on(const wire::channel& channel) const noexcept {
   if (!channel.holds(sizeof(message_header))) return false;
   if (who_ == senders::all) return true;
-  message_header next;
-  channel.peek(std::as_writable_bytes(std::span(&next, 1)));
-  return ((next.word ^ me_.ticket_.word) >> 32) == 0;
+  return ((next_header(channel).word ^ me_.ticket_.word) >> 32) == 0;
+}
+
+// A node's ranks use a lane again when all of them are done with its last operation: where that has
+// happened, and nothing is on its way, what they did there was another one.
+std::exception_ptr peer_arrivals::in_vain(std::size_t rank) const noexcept {
+  if (who_ == senders::any && all_heard()) {
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      const wire::channel& from = *channels_[i];
+      if (!from.holds(sizeof(message_header)) || has_come_on(from)) continue;
+      return std::make_exception_ptr(me_.left_out(pending_[i], next_header(from).word >> 32));
+    }
+  }
+  return collective_wait::in_vain(rank);
+}
+
+bool peer_arrivals::all_heard() const noexcept {
+  return std::ranges::all_of(pending_,
+                             [this](std::size_t rank) { return me_.fabric().all_heard(rank); });
 }
 
 std::optional<std::size_t> peer_arrivals::take_arrival() {

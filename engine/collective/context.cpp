@@ -301,6 +301,17 @@ std::optional<error> context::mismatch(std::size_t other) const {
   return std::nullopt;
 }
 
+error context::left_out(std::size_t other, std::uint64_t its_sequence) const {
+  std::string text = "operation " + std::to_string(ticket_.sequence) + " is " +
+                     muster::describe(call_) + " on rank " + std::to_string(rank()) +
+                     " but nobody of the node of rank " + std::to_string(other) +
+                     " sent anything for it, and that rank did for operation " +
+                     std::to_string(its_sequence);
+  const auto theirs = read_record(fabric().record(ticket_.lane, other));
+  if (theirs.sequence == its_sequence) text += ", " + muster::describe(theirs);
+  return {errc::mismatched_call, text, other};
+}
+
 std::exception_ptr context::lost(std::size_t rank) const noexcept {
   // Its life first: what a rank called before it left is on record by then.
   const wire::liveness state = fabric().state(rank);

@@ -121,8 +121,8 @@ public:
     return {*this, wire::stream::invitations, std::move(ranks)};
   }
 
-  /// Waits for the next message of whoever of these ranks sends one; `collect` takes it. It is not
-  /// in place: nobody knows whom to invite.
+  /// Waits for the next message of whoever of these ranks of a node sends one; `collect` takes it.
+  /// It is not in place: nobody knows whom to invite.
   task<std::size_t> sender_among(std::span<const std::size_t> ranks);
 
   /// The memory that a neighbour provides for this operation; see `staging`.
@@ -323,6 +323,8 @@ private:
   /// Why waiting for `rank` is in vain, if it is.
   std::exception_ptr lost(std::size_t rank) const noexcept;
   std::optional<error> mismatch(std::size_t rank) const;
+  /// `rank` has sent something of another operation in this lane, but nobody of its node of this.
+  error left_out(std::size_t rank, std::uint64_t its_sequence) const;
   std::exception_ptr breakage() const noexcept;
   bool lane_is_free() noexcept;
 

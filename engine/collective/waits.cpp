@@ -19,7 +19,7 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   if (!thorough) return false;
   for (std::size_t rank = 0; rank < me_.size(); ++rank) {
     if (rank == me_.rank() || !awaits(rank)) continue;
-    auto why = me_.lost(rank);
+    auto why = in_vain(rank);
     // It may have done its part just before it left, with others still to come.
     if (why == nullptr || ready() || !awaits(rank)) continue;
     // A rank that breaks the team may leave right after: the first of the two is the reason.
@@ -30,6 +30,10 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     return true;
   }
   return false;
+}
+
+std::exception_ptr collective_wait::in_vain(std::size_t rank) const noexcept {
+  return me_.lost(rank);
 }
 
 std::string collective_wait::describe() const {

@@ -3,6 +3,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ protected:
   ~collective_wait() = default;
   /// Whether what has not happened yet depends on `rank`.
   virtual bool awaits(std::size_t rank) const noexcept = 0;
+  /// Why it is in vain to wait for `rank`, if it seems to be.
+  virtual std::exception_ptr in_vain(std::size_t rank) const noexcept;
 
   static muster::engine& engine_of(context& me) noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
@@ -155,7 +158,9 @@ public:
 
 private:
   bool awaits(std::size_t rank) const noexcept override;
+  std::exception_ptr in_vain(std::size_t rank) const noexcept override;
   bool has_come_on(const wire::channel& channel) const noexcept;
+  bool all_heard() const noexcept;
   bool node_has_left(std::size_t of) const noexcept;
   std::optional<std::size_t> take_arrival();
   void erase(std::size_t index);

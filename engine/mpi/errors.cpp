@@ -1,5 +1,7 @@
 #include "engine/mpi/errors.hpp"
 
+#include <new>
+
 namespace muster::mpi {
 
 int class_of(errc code) noexcept {
@@ -18,6 +20,19 @@ int class_of(errc code) noexcept {
       return MPI_ERR_OTHER;
   }
   return MPI_ERR_UNKNOWN;
+}
+
+failure failure_of(const std::exception_ptr& thrown, const char* function) {
+  const std::string call = std::string(function) + ": ";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const error& why) {
+    return {class_of(static_cast<errc>(why.code().value())), call + why.text()};
+  } catch (const std::bad_alloc&) {
+    return {MPI_ERR_NO_MEM, call + "no memory for the operation"};
+  } catch (const std::exception& why) {
+    return {MPI_ERR_OTHER, call + why.what()};
+  }
 }
 
 int error_codes::code_for(int of_class, const std::string& text) {

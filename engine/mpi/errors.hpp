@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <exception>
 #include <string>
 
 #include "engine/error.hpp"
@@ -11,6 +12,16 @@ namespace muster::mpi {
 
 /// The class of MPI's that says most nearly what a failure of Muster's is.
 int class_of(errc code) noexcept;
+
+/// What went wrong with a call.
+struct failure {
+  int error_class;
+  std::string text;
+};
+
+/// \param thrown   by an operation of Muster's
+/// \param function the program's call
+failure failure_of(const std::exception_ptr& thrown, const char* function);
 
 /// Makes codes of MPI's classes whose text is Muster's.
 class error_codes {

@@ -8,16 +8,11 @@
 
 #include "engine/coro/task.hpp"
 #include "engine/mpi/communicator.hpp"
+#include "engine/mpi/errors.hpp"
 #include "engine/mpi/repeated.hpp"
 #include "engine/mpi/translation.hpp"
 
 namespace muster::mpi {
-
-/// What went wrong with an operation.
-struct failure {
-  int error_class;
-  std::string text;
-};
 
 /// A nonblocking operation of the program's, or one turn of a persistent one.
 class pending {
@@ -48,8 +43,5 @@ private:
   translation what_;
   std::optional<failure> failed_;
 };
-
-/// Runs a translated call. What it throws becomes a `failure`.
-task<std::optional<failure>> carry_out(team& on, const translation& what, const char* function);
 
 }  // namespace muster::mpi

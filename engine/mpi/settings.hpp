@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/mpi/call.hpp"
+#include "engine/mpi/routine.hpp"
 
 namespace muster::mpi {
 
@@ -21,6 +21,8 @@ struct settings {
   progress_by progress = progress_by::caller;
   int processor = -1;   ///< for the thread; negative: any
   bool report = false;  ///< MUSTER_REPORT: whether to say at the end what was done
+  /// Not a user's: whether the MPI asks for nonblocking operations when it looks for progress.
+  bool asked_for_progress = true;
 
   bool takes(routine which, form how) const noexcept {
     return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];

@@ -1,13 +1,16 @@
 #include "engine/mpi/shim.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "engine/mpi/gather.hpp"
 #include "engine/random.hpp"
 
 namespace muster::mpi {
@@ -72,18 +75,6 @@ settings settings_of_all(communicator_bootstrap& world) {
   return own;
 }
 
-/// A blocking call's end.
-struct outcome {
-  std::atomic<bool> ended{false};
-  std::optional<failure> failed;
-};
-
-task<> conclude(team& on, const translation& what, const char* function, outcome& result) {
-  result.failed = co_await carry_out(on, what, function);
-  // release: all that the call did.
-  result.ended.store(true, std::memory_order_release);
-}
-
 /// Looks at the clock where somebody wants to know.
 class stopwatch {
 public:
@@ -106,6 +97,42 @@ std::unique_ptr<shim>& the_shim() {
   return one;
 }
 
+kind kind_of(const pending& one) noexcept {
+  return {one.which(), one.turn_of == nullptr ? form::nonblocking : form::persistent};
+}
+
+/// Says why on this machine nothing is taken.
+void complain(const communicator_bootstrap& near, const error& why) {
+  if (near.rank() != 0) return;
+  std::array<char, MPI_MAX_PROCESSOR_NAME> machine{};
+  int length = 0;
+  PMPI_Get_processor_name(machine.data(), &length);
+  std::fprintf(stderr, "muster: on %s all calls go to the MPI: %s\n", machine.data(),
+               why.text().c_str());
+}
+
+/// Whether a report is wanted, also of a process that has no shim.
+bool& is_reporting() noexcept {
+  static bool answer = false;
+  return answer;
+}
+
+/// All processes together; the first one prints.
+void print_report(const usages* own) {
+  const std::vector<std::string> all =
+      gather_texts(own == nullptr ? "" : to_text(*own) + "end\n", MPI_COMM_WORLD);
+  if (all.empty()) return;
+  summary whole;
+  for (const std::string& one : all) {
+    if (one.empty()) {
+      whole.add_rank_without();
+    } else {
+      whole.add_rank(parse_usages(one));
+    }
+  }
+  std::fputs(describe(whole).c_str(), stderr);
+}
+
 }  // namespace
 
 // ---- life
@@ -118,28 +145,30 @@ std::atomic<shim*>& shim::active() noexcept {
 void shim::begin() {
   communicator_bootstrap world(MPI_COMM_WORLD);
   settings own = settings_of_all(world);
+  is_reporting() = own.report;
   if (!own.takes_anything()) return;
   // Without a way into the MPI's progress an operation would stand still while the program waits
   // for something else.
-  if (!hook_into_progress(on_progress)) {
+  own.asked_for_progress = hook_into_progress(on_progress);
+  if (!own.asked_for_progress) {
     for (auto& one : own.enabled) one[static_cast<std::size_t>(form::nonblocking)] = false;
   }
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
+  communicator_bootstrap near(together);
   try {
-    communicator_bootstrap near(together);
     auto ranks = join_node(near, {.progress = own.progress, .processor = own.processor});
     the_shim() = std::make_unique<shim>(own, is_multithreaded(), together, std::move(ranks));
     // release: all of it, for other threads.
     active().store(the_shim().get(), std::memory_order_release);
   } catch (const error& why) {  // on all ranks of this machine
-    if (own.report)
-      std::fprintf(stderr, "muster: all calls go to the MPI: %s\n", why.text().c_str());
+    if (own.report) complain(near, why);
     PMPI_Comm_free(&together);
   }
 }
 
 void shim::end() {
+  std::optional<usages> own;
   if (shim* const one = active().load(std::memory_order_relaxed)) {
     // What belongs to freed requests is still to be completed.
     const driver::visit here(one->driver_);
@@ -147,8 +176,9 @@ void shim::end() {
       one->look();
       return one->under_way_.load(std::memory_order_relaxed) == 0;
     });
-    if (one->tally_.wanted()) one->tally_.print(MPI_COMM_WORLD);
+    if (one->tally_.wanted()) own = one->report();
   }
+  if (std::exchange(is_reporting(), false)) print_report(own ? &*own : nullptr);
   active().store(nullptr, std::memory_order_relaxed);
   the_shim().reset();
 }
@@ -159,17 +189,51 @@ shim::shim(const settings& own, bool many_threads, MPI_Comm together, std::uniqu
       node_(std::move(ranks)),
       driver_(node_->engine(), many_threads),
       tally_(own.report),
-      communicators_(together_, *node_, driver_) {}
+      communicators_(together_, *node_, driver_) {
+  if (!own.report) return;
+  driver_.on_engine([this] {
+    arrivals_ = std::make_unique<arrival_log>(node_->engine());
+    node_->team().record_arrivals(arrivals_.get());
+  });
+}
 
 shim::~shim() { PMPI_Comm_free(&together_); }
 
+usages shim::report() {
+  std::vector<arrival_log::site> sites;
+  driver_.on_engine([&] {
+    node_->team().record_arrivals(nullptr);
+    sites = arrivals_->sites();
+  });
+  for (arrival_log::site& one : sites) one.what = kind::numbered(one.label).name();
+  const std::vector<std::string> all =
+      gather_texts(write_arrivals(node_->team(), std::move(sites)), together_);
+  usages own = tally_.all();
+  if (all.empty()) return own;
+  const std::map<std::string, balance> judged = judge_arrivals(all);
+  // Also where only others of this machine made such calls.
+  for (std::uint64_t number = 0; number < routines * forms; ++number) {
+    const kind of = kind::numbered(number);
+    const auto at = judged.find(std::string(of.name()));
+    if (at != judged.end()) own[of].arrivals = at->second;
+  }
+  return own;
+}
+
 // ---- calls
+
+void shim::pass(kind of) {
+  if (!tally_.wanted()) return;
+  const driver::visit here(driver_);
+  const bool could = settings_.asked_for_progress || of.how != form::nonblocking;
+  tally_.left(of, could ? "not in MUSTER_ENABLE" : "no way into its progress");
+}
 
 bool shim::is_left(const call& what, form how, const communicator& on) {
   const char* reason = on.reason_to_leave();
   if (reason == nullptr) reason = reason_to_leave(what, types_);
   if (reason == nullptr) return false;
-  if (tally_.wanted()) tally_.left(what.what, how, reason);
+  if (tally_.wanted()) tally_.left({what.what, how}, reason);
   return true;
 }
 
@@ -180,23 +244,38 @@ answer shim::blocking(const call& what) {
   const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
   if (on->in_the_making()) await_made(*on);
   if (is_left(what, form::blocking, *on)) return {};
+  const kind of{what.what, form::blocking};
   try {
     translation own(what, types_, on->rank(), on->size());
-    outcome result;
-    const auto begun =
-        muster::start(node_->engine(), conclude(on->team(), own, what.function, result));
-    // acquire: what the thread that drives the engine has done.
-    driver_.until([&] { return result.ended.load(std::memory_order_acquire); });
+    const std::optional<failure> failed = carry_out(of, on->team(), own, what.function);
+    if (!failed) own.finish();
     if (tally_.wanted()) {
-      tally_.took(what.what, form::blocking, on->team(), own.arguments());
-      tally_.spent(what.what, form::blocking, watch.read());
+      tally_.spent(of, watch.read());
+      tally_.took(of, on->team(), own.arguments());
     }
-    if (result.failed) return {true, report_failure(what.comm, *result.failed)};
-    own.finish();
-    return {true, MPI_SUCCESS};
+    return {true, failed ? report_failure(what.comm, *failed) : MPI_SUCCESS};
   } catch (const rejected& why) {
     return refuse(what, why);
   }
+}
+
+std::optional<failure> shim::carry_out(kind of, team& on, const translation& what,
+                                       const char* function) {
+  try {
+    task<> work = what.begin(on);
+    if (tally_.wanted()) work = marked(of, std::move(work));
+    future<> running = muster::start(node_->engine(), std::move(work));
+    driver_.until([&] { return running.ended(); });
+    running.wait();
+    return std::nullopt;
+  } catch (...) {
+    return failure_of(std::current_exception(), function);
+  }
+}
+
+task<> shim::marked(kind of, task<> work) {
+  mark_arrivals(of);
+  co_await std::move(work);
 }
 
 void shim::await_made(communicator& one) {
@@ -314,14 +393,12 @@ void shim::start_or_wait(pending& one) {
 }
 
 void shim::start(pending& one) {
-  if (tally_.wanted()) {
-    const form how = one.turn_of == nullptr ? form::nonblocking : form::persistent;
-    tally_.took(one.which(), how, one.on().team(), one.what().arguments());
-  }
+  if (tally_.wanted()) tally_.took(kind_of(one), one.on().team(), one.what().arguments());
   const auto begun = muster::start(node_->engine(), run(one));  // `ended_` tells of its end
 }
 
 task<> shim::run(pending& one) {
+  mark_arrivals(kind_of(one));
   co_await one.run();
   one.next_ended = ended_.load(std::memory_order_relaxed);
   // release: what it left behind.

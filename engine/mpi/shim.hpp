@@ -18,6 +18,7 @@
 #include "engine/mpi/report.hpp"
 #include "engine/mpi/settings.hpp"
 #include "engine/mpi/types.hpp"
+#include "engine/team/arrival_log.hpp"
 
 namespace muster::mpi {
 
@@ -36,7 +37,10 @@ public:
   /// The process's own, if it takes such calls.
   static shim* taking(routine which, form how) noexcept {
     shim* const one = active().load(std::memory_order_relaxed);
-    return one != nullptr && one->settings_.takes(which, how) ? one : nullptr;
+    if (one == nullptr || one->settings_.takes(which, how)) [[likely]]
+      return one;
+    one->pass({which, how});
+    return nullptr;
   }
 
   /// After MPI_Init, before MPI_Finalize: all processes of the program together.
@@ -63,12 +67,22 @@ private:
   static std::atomic<shim*>& active() noexcept;
   static void on_progress();
 
+  /// A call that it does not take.
+  void pass(kind of);
   bool is_left(const call& what, form how, const communicator& on);
+  void mark_arrivals(kind of) noexcept {
+    if (arrivals_ != nullptr) [[unlikely]]
+      arrivals_->label(of.number());
+  }
+  usages report();
   void await_made(communicator& one);
   void look();
   void start_waiting();
   void start_or_wait(pending& one);
   void start(pending& one);
+  std::optional<failure> carry_out(kind of, muster::team& on, const translation& what,
+                                   const char* function);
+  task<> marked(kind of, task<> work);
   task<> run(pending& one);
   void complete_ended();
   void complete(pending& one);
@@ -86,6 +100,7 @@ private:
   types types_;
   error_codes errors_;
   tally tally_;
+  std::unique_ptr<arrival_log> arrivals_;  // where a report is wanted
   communicators communicators_;
   repeated_operations repeated_;
   std::unordered_map<MPI_Request, pending*> nonblocking_;

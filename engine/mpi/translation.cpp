@@ -92,6 +92,13 @@ translation::translation(const call& from, types& known, std::size_t rank, std::
   }
 }
 
+task<> translation::begin(team& on) const {
+  if (!has_varying_blocks(call_.what)) return perform(on, call_);
+  const block_layout none;
+  return perform(on, call_, call_.send_blocks == nullptr ? none : *call_.send_blocks,
+                 call_.receive_blocks == nullptr ? none : *call_.receive_blocks);
+}
+
 // ---- blocks of one length
 
 void translation::translate_movement(const call& from) {

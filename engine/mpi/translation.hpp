@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
+#include "engine/collective/perform.hpp"
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/types.hpp"
 
@@ -36,7 +37,8 @@ public:
   translation& operator=(const translation&) = delete;
 
   const muster::arguments& arguments() const noexcept { return call_; }
-  bool varies() const noexcept { return has_varying_blocks(call_.what); }
+  /// The operation, to be started.
+  task<> begin(team& on) const;
   /// Whether there is something to unpack.
   bool unfinished() const noexcept { return !to_unpack_.empty(); }
   /// The operation has succeeded.

@@ -172,6 +172,9 @@ public:
     return promise_->done();
   }
 
+  /// The same without a look.
+  bool ended() const noexcept { return promise_->done(); }
+
   /// Blocks until the operation has ended, driving the engine if it has no thread of its own, and
   /// returns its result or throws what it threw. The future is empty afterwards.
   T wait() {

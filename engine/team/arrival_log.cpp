@@ -69,9 +69,9 @@ void arrival_log::end(const begun& call, std::uint64_t sequence, bool failed) no
 arrival_log::growing_site* arrival_log::find(const team& of, const prepared_call& how,
                                              const arguments& what) noexcept {
   const auto is_it = [&](const growing_site& one) {
-    return one.fingerprint == how.fingerprint && one.team == of.id();
+    return one.fingerprint == how.fingerprint && one.team == of.id() && one.label == label_;
   };
-  growing_site*& recent = recent_[mix_bits(how.fingerprint ^ of.id()) % recent_.size()];
+  growing_site*& recent = recent_[mix_bits(how.fingerprint ^ of.id() ^ label_) % recent_.size()];
   if (recent != nullptr && is_it(*recent)) [[likely]] {
     return recent;
   }
@@ -90,6 +90,7 @@ arrival_log::growing_site* arrival_log::make(const team& of, const prepared_call
     one->fingerprint = how.fingerprint;
     one->ranks = of.size();
     one->rank = of.rank();
+    one->label = label_;
     one->what = describe(what);
     one->algorithm = how.chosen->id;
     return sites_.emplace_back(std::move(one)).get();

@@ -19,11 +19,12 @@ struct prepared_call;
 
 /// What one rank remembers of its collective calls: when it came to each, and when it left.
 ///
-/// Calls with one signature on one team are a *site*. A log may stay on for as long as a program
-/// runs: it has so many sites and calls of each, and no more. From a site with more calls it keeps
-/// a sample, drawn by their numbers in the team's order, so that every rank keeps the same ones
-/// without a word between them. Recording a call takes a look at a table and, where it is kept, two
-/// looks at the processor's ticks and a store; memory grows now and then, until a site is full.
+/// Calls with one signature on one team, under one label, are a *site*. A log may stay on for as
+/// long as a program runs: it has so many sites and calls of each, and no more. From a site with
+/// more calls it keeps a sample, drawn by their numbers in the team's order, so that every rank
+/// keeps the same ones without a word between them. Recording a call takes a look at a table and,
+/// where it is kept, two looks at the processor's ticks and a store; memory grows now and then,
+/// until a site is full.
 ///
 /// Belongs to the thread that drives the rank's engine.
 ///
@@ -48,6 +49,7 @@ public:
     std::uint64_t fingerprint = 0;  ///< of the signature
     std::size_t ranks = 0;          ///< of the team
     std::size_t rank = 0;           ///< this rank, in the team
+    std::uint64_t label = 0;        ///< see `label`
     std::string what;               ///< "allreduce(16 x float64, sum)"
     std::string algorithm;
     std::uint64_t calls = 0;  ///< that have begun, kept or not
@@ -60,6 +62,10 @@ public:
   arrival_log(const arrival_log&) = delete;
   arrival_log& operator=(const arrival_log&) = delete;
   ~arrival_log();
+
+  /// Calls that begin from now on are those of this label: what their owner tells apart beyond
+  /// signatures. The same on every rank.
+  void label(std::uint64_t next) noexcept { label_ = next; }
 
   /// A call that has begun and is to be kept, or nothing.
   struct begun {
@@ -104,6 +110,7 @@ private:
   moment begin_;
   std::vector<std::unique_ptr<growing_site>> sites_;
   std::array<growing_site*, 64> recent_{};  // by a hash of theirs
+  std::uint64_t label_ = 0;
   std::uint64_t left_out_ = 0;
 };
 

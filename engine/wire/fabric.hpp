@@ -99,6 +99,8 @@ public:
   virtual void deallocate(std::span<std::byte> memory) noexcept = 0;
 
   virtual liveness state(std::size_t rank) const noexcept = 0;
+  /// Whether nothing that a rank said is still on its way. Where that cannot be known, it is false.
+  virtual bool all_heard(std::size_t rank) const noexcept = 0;
   virtual std::optional<failure> failed() const = 0;
   /// Breaks the team for every rank; without effect if it is broken already.
   virtual void fail(const failure& why) noexcept = 0;

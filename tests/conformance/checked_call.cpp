@@ -117,6 +117,7 @@ void checked_call::give_buffers() {
 }
 
 task<> checked_call::perform() {
+  if (!call_.by.empty()) team_.choose(call_.what, call_.by);
   if (!has_varying_blocks(call_.what)) return muster::perform(team_, arguments_);
   const std::size_t me = team_.rank();
   return muster::perform(team_, arguments_,

@@ -310,7 +310,8 @@ std::string describe(const spec& call) {
   if (call.in_place) text += ", in place";
   if (call.rounded) text += ", rounded";
   if (call.order == combining::by_arrival) text += ", in arrival order";
-  return text + ")";
+  text += ")";
+  return call.by.empty() ? text : text + " by " + call.by;
 }
 
 void fill(const spec& call, std::size_t rank, std::size_t block, std::span<std::byte> to) {

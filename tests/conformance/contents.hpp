@@ -27,6 +27,8 @@ struct spec {
   std::uint64_t seed = 0;
   combining order = combining::by_rank;
   own_reduction own = own_reduction::none;
+  /// What chooses its algorithm by hand, as for `team::choose`; empty: whatever is chosen anyway.
+  std::string by = {};
   /// How often the buffers were given new contents: blocks stay as long as they were.
   std::uint64_t refilled = 0;
 

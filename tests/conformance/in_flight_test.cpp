@@ -37,6 +37,16 @@ TEST_CASE("operations of all lengths in flight") {
 
 TEST_CASE("long operations in flight") { check_random_worlds(rounds(60, 12), 12, 60000); }
 
+TEST_CASE("more operations in flight than there are lanes, by all algorithms") {
+  constexpr std::size_t ranks[] = {4, 7};
+  std::uint64_t number = 0;
+  for (const world_case& world : worlds(std::span(ranks).first(sanitized ? 1 : 2))) {
+    const crowd all = random_crowd(derive(run_seed(), number++), world.ranks);
+    const std::string wrong = run_world(world, all.calls, all.how);
+    CHECK_MESSAGE(wrong.empty(), wrong);
+  }
+}
+
 constexpr std::size_t thousand = 1000;
 
 TEST_CASE("a thousand operations of one team in flight") {

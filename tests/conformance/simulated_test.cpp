@@ -153,6 +153,21 @@ TEST_CASE("operations of all lengths in flight") {
 
 TEST_CASE("long operations in flight") { check_random_worlds(rounds(20, 3), 12, 60000); }
 
+TEST_CASE("more operations in flight than there are lanes, by all algorithms") {
+  constexpr std::size_t ranks[] = {4, 9};
+  std::uint64_t number = 0;
+  for (const world_case& world : worlds(std::span(ranks).first(sanitized ? 1 : 2))) {
+    simulated in = simulate(world);
+    in.options.seed = derive(run_seed(), number++);
+    in.options.shuffle = true;
+    in.model.jitter = 0.5;
+    in.model.cluster.cores_a_node = number % 3 == 0 ? 2 : world.ranks;
+    const crowd all = random_crowd(in.options.seed, world.ranks);
+    const std::string wrong = run_simulated(in, all.calls, all.how);
+    CHECK_MESSAGE(wrong.empty(), describe(world), "; ", wrong);
+  }
+}
+
 // ---- what this machine does not have
 
 void check_case(const simulated& in, std::span<const spec> calls, std::string_view what) {

@@ -276,6 +276,18 @@ std::vector<spec> random_calls(std::uint64_t seed, std::size_t ranks, std::size_
   return calls;
 }
 
+void choose_algorithms(std::vector<spec>& calls, const team& of, std::uint64_t seed) {
+  random_stream random(seed);
+  for (spec& call : calls) {
+    std::vector<std::string> choices;
+    for (const algorithm& row : algos::catalog()) {
+      if (row.what != call.what || !suits(row, of, call)) continue;
+      for (std::string& choice : choices_of(row)) choices.push_back(std::move(choice));
+    }
+    call.by = choices[random.below(choices.size())];
+  }
+}
+
 void give_seeds(std::vector<spec>& calls, std::uint64_t seed) {
   for (std::size_t i = 0; i < calls.size(); ++i) calls[i].seed = derive(seed, i);
 }
@@ -288,6 +300,36 @@ conduct random_conduct(random_stream& random) {
   how.buffers = static_cast<memory>(random.below(3));
   how.seed = random.next();
   return how;
+}
+
+namespace {
+
+bool only_root_receives(collective what) {
+  using enum collective;
+  return what == reduce || what == gather || what == gatherv;
+}
+
+}  // namespace
+
+crowd random_crowd(std::uint64_t seed, std::size_t ranks) {
+  constexpr std::size_t largest_count = 2000;
+  constexpr std::size_t in_flight = 3 * wire::lanes;
+  random_stream random(seed);
+  crowd result;
+  result.how = {.in_flight = in_flight,
+                .unpunctual = true,
+                .together = random.one_in(2),
+                .seed = seed,
+                .any_algorithm = true};
+  const bool to_one_root = random.one_in(2);
+  const std::size_t root = random.below(ranks);
+  while (result.calls.size() < 2 * in_flight) {
+    spec call = random_call(random.next(), ranks, largest_count);
+    if (to_one_root && !only_root_receives(call.what)) continue;
+    if (to_one_root) call.root = root;
+    result.calls.push_back(call);
+  }
+  return result;
 }
 
 namespace {
@@ -435,6 +477,11 @@ task<> run_and_check(batch& calls) {
 
 task<> make_calls(team& of, std::span<const spec> calls, const conduct& how, findings& found,
                   const lateness& pause) {
+  std::vector<spec> by_any(calls.begin(), how.any_algorithm ? calls.end() : calls.begin());
+  if (how.any_algorithm) {
+    choose_algorithms(by_any, of, how.seed);
+    calls = by_any;
+  }
   surroundings with{of, how, found, pause, random_stream(derive(how.seed, of.rank()))};
   while (!calls.empty()) {
     const std::size_t now = std::min(how.in_flight, calls.size());

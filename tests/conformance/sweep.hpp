@@ -70,6 +70,8 @@ std::vector<std::string> choices_of(const algorithm& row);
 spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_count);
 std::vector<spec> random_calls(std::uint64_t seed, std::size_t ranks, std::size_t how_many,
                                std::size_t largest_count);
+/// Has each call run by one of the algorithms that suit it, at random, the same on every rank.
+void choose_algorithms(std::vector<spec>& calls, const team& of, std::uint64_t seed);
 /// Gives each call contents of its own.
 void give_seeds(std::vector<spec>& calls, std::uint64_t seed);
 
@@ -89,10 +91,21 @@ struct conduct {
   /// How often what is in flight together is run, with new contents each time: where more than
   /// once, most calls of a rank through plans.
   std::size_t runs = 1;
+  /// Whether each call is run by any algorithm that suits it instead of the one that is chosen for
+  /// it: see `choose_algorithms`.
+  bool any_algorithm = false;
 };
 
 /// One at random; operations in flight beyond the number of lanes, too.
 conduct random_conduct(random_stream& random);
+
+/// More operations in flight than there are lanes, by all algorithms: what comes of a seed. Every
+/// other time none but one root receives anything, so that the others can be far ahead of it.
+struct crowd {
+  conduct how;
+  std::vector<spec> calls;
+};
+crowd random_crowd(std::uint64_t seed, std::size_t ranks);
 
 /// How a rank comes late: awaited where an unpunctual one may.
 using lateness = std::function<task<>(random_stream&)>;

@@ -1,7 +1,8 @@
 """The C++ rules of this project: the native ones, with warnings as errors for our own code."""
 
-# Products and sums are rounded one by one, so that all forms of a reduction give the same bits.
-_COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+# Products and sums are rounded one by one, so that all forms of a reduction give the same bits. A
+# thread's own variables are found without a call, in shared libraries, too: those are loaded at start.
+_COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-ftls-model=initial-exec"]
 
 def muster_library(name, copts = [], **kwargs):
     """A cc_library of ours."""

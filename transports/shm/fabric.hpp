@@ -47,6 +47,8 @@ public:
     own_->buffers.deallocate(memory);
   }
   wire::liveness state(std::size_t rank) const noexcept override;
+  /// What is in memory is there for everybody.
+  bool all_heard(std::size_t) const noexcept override { return true; }
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
 

@@ -89,7 +89,7 @@ private:
       offered_.assign(self() == 1 ? offered_bytes : 1, 1);
       mine = introduce_this_process();
       mine.offered = reinterpret_cast<std::uint64_t>(offered_.data());
-      if (self() != 0) return;
+      if (self() != 0 || among_.size() == 1) return;
       door_.emplace(among_.size());
       mine.listens_as = short_text<40>(door_->name());
     });
@@ -122,10 +122,10 @@ private:
   // ---- rank 0
 
   job lead() {
-    const listener door = std::move(*door_);  // closed at the end, however that comes
     const auto deadline = clock::now() + patience_;
     bool all_read = reads_all();
-    const std::map<std::size_t, handover> others = receive_others(door, deadline, all_read);
+    std::map<std::size_t, handover> others;
+    if (door_) others = receive_others(std::move(*door_), deadline, all_read);
     job made = job::create(options_for_job(all_read));
     for (const auto& [rank, other] : others) {
       other.send_descriptors(made.descriptors_for(rank), deadline);
@@ -133,7 +133,8 @@ private:
     return made;
   }
 
-  std::map<std::size_t, handover> receive_others(const listener& door, clock::time_point deadline,
+  /// Closes the door behind them, or when one is missing.
+  std::map<std::size_t, handover> receive_others(listener door, clock::time_point deadline,
                                                  bool& all_read) const {
     std::map<std::size_t, handover> others;
     while (others.size() + 1 < known_.size()) {
@@ -200,7 +201,7 @@ private:
   bootstrap& among_;
   std::chrono::milliseconds patience_;
   std::vector<char> offered_;
-  std::optional<listener> door_;  // rank 0 only
+  std::optional<listener> door_;  // rank 0's
   std::vector<introduction> known_;
 };
 

@@ -75,6 +75,7 @@ public:
   }
   void deallocate(std::span<std::byte> memory) noexcept override { node_.deallocate(memory); }
   wire::liveness state(std::size_t rank) const noexcept override;
+  bool all_heard(std::size_t rank) const noexcept override;
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
   wire::site provide(std::span<const std::size_t> members, std::size_t turn) override;

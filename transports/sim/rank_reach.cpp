@@ -56,6 +56,7 @@ wire::channel& rank::open(std::size_t lane, std::size_t from, std::size_t to, wi
 void rank::close(wire::channel& used) noexcept { in_.close(static_cast<channel&>(used)); }
 
 wire::liveness rank::state(std::size_t rank) const noexcept { return in_.state(rank); }
+bool rank::all_heard(std::size_t rank) const noexcept { return in_.all_heard(rank); }
 std::optional<wire::failure> rank::failed() const { return in_.failure(); }
 void rank::fail(const wire::failure& why) noexcept {
   if (!dead_) in_.break_job(why);

@@ -403,7 +403,11 @@ void simulation::break_team(team_memory& one, const wire::failure& why) noexcept
 // All that a rank said is heard before it is seen to have left.
 wire::liveness simulation::state(std::size_t number) const noexcept {
   const bool left = states_[number] == wire::liveness::left;
-  return left && ranks_[number]->unheard_ != 0 ? wire::liveness::alive : states_[number];
+  return left && !all_heard(number) ? wire::liveness::alive : states_[number];
+}
+
+bool simulation::all_heard(std::size_t number) const noexcept {
+  return ranks_[number]->unheard_ == 0;
 }
 
 void simulation::end_program(sim::rank& of) noexcept {

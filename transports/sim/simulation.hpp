@@ -152,6 +152,7 @@ public:
   /// Some rank got on.
   void moved() noexcept { ++moves_; }
   wire::liveness state(std::size_t number) const noexcept;
+  bool all_heard(std::size_t number) const noexcept;
   void end_program(sim::rank& of) noexcept;
   /// A rank has come to a meeting, as of `when`; the meeting's number.
   std::uint64_t come_to_meeting(std::size_t number, picoseconds when) noexcept;

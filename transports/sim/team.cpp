@@ -99,6 +99,10 @@ void team_reach::deallocate(std::span<std::byte> memory) noexcept { rank_.deallo
 wire::liveness team_reach::state(std::size_t rank) const noexcept {
   return in_.state(shared_.members()[rank]);
 }
+
+bool team_reach::all_heard(std::size_t rank) const noexcept {
+  return in_.all_heard(shared_.members()[rank]);
+}
 std::optional<wire::failure> team_reach::failed() const {
   return shared_.failure() ? shared_.failure() : in_.failure();
 }

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <muster/muster.hpp>
@@ -147,6 +149,53 @@ TEST_CASE("across nodes") {
     check_difference(each, {.node_of = {0, 0, 1}}, 3);
     check_difference(each, {.node_of = {0, 1, 1}}, 3);
     check_difference(each, {.node_of = {0, 1, 2, 3}}, 4);
+  }
+}
+
+/// Reduces to rank 0, but for the first; those who only give wait for nobody.
+task<> reduce_often(team& of, std::size_t first_root, std::size_t times) {
+  of.choose(collective::reduce, "last_combines");
+  for (std::size_t i = 0; i < times; ++i) {
+    std::array<int, 2> mine{};
+    std::array<int, 2> all{};
+    co_await reduce(of, mine, all, sum, i == 0 ? first_root : 0);
+  }
+}
+
+// What they called is no longer on record then, and the lane has other operations' messages.
+TEST_CASE("another root on a whole node, which is lanes ahead before the root comes") {
+  for (const std::size_t rounds : {1, 2, 5}) {
+    const watchdog alive("mismatch of a node");
+    std::array<std::optional<error>, 4> outcomes;
+    std::atomic<std::size_t> ahead = 0;
+    std::atomic<bool> over = false;
+    run_threads(4,
+                [&](team& of) {
+                  const auto call = [&] {
+                    const bool odd = of.shape().node_of(of.rank()) == 1;
+                    auto calls = reduce_often(of, odd ? 3 : 0, rounds * wire::lanes + 1);
+                    start(of.engine(), with_timeout(5s, std::move(calls))).wait();
+                  };
+                  if (of.rank() == 0) {
+                    while (ahead != 3) std::this_thread::yield();
+                    outcomes[0] = failure_of(call);
+                    over = true;
+                    return;
+                  }
+                  call();
+                  ++ahead;
+                  while (!over) std::this_thread::yield();
+                  outcomes[of.rank()] = failure_of([&] { start(of.engine(), barrier(of)).wait(); });
+                },
+                {.node_of = {0, 1, 1, 2}});
+    for (const auto& why : outcomes) {
+      REQUIRE(why);
+      INFO(std::string(why->what()));
+      CHECK(why->code() == errc::mismatched_call);
+      CHECK(says(*why, "operation 1 is reduce(2 x int32, sum, root 0) on rank 0"));
+      CHECK(says(*why, "operation 65"));
+    }
+    if (rounds == 1) CHECK(says(*outcomes[0], "operation 65, reduce(2 x int32, sum, root 0)"));
   }
 }
 

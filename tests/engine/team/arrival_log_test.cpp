@@ -43,8 +43,8 @@ private:
 };
 
 /// Runs `body` on ranks that record; what they recorded.
-logs record(std::size_t ranks, const std::function<void(team&)>& body,
-            const thread_options& options = {}) {
+logs record_labelled(std::size_t ranks, const std::function<void(team&, arrival_log&)>& body,
+                     const thread_options& options = {}) {
   const watchdog alive("arrival log");
   logs result(ranks);
   run_threads(
@@ -52,12 +52,17 @@ logs record(std::size_t ranks, const std::function<void(team&)>& body,
       [&](team& of) {
         arrival_log log(of.engine());
         of.record_arrivals(&log);
-        body(of);
+        body(of, log);
         of.record_arrivals(nullptr);
         result.put(of.rank(), log.sites());
       },
       options);
   return result;
+}
+
+logs record(std::size_t ranks, const std::function<void(team&)>& body,
+            const thread_options& options = {}) {
+  return record_labelled(ranks, [&](team& of, arrival_log&) { body(of); }, options);
 }
 
 const site* find(const std::vector<site>& among, const std::string& what) {
@@ -243,6 +248,22 @@ TEST_CASE("of very many calls every rank keeps the same sample") {
   CHECK(mine == sequences(1));
   CHECK(std::ranges::is_sorted(mine));
   CHECK(mine.back() > calls * 9 / 10);
+}
+
+TEST_CASE("like calls under two labels are two sites") {
+  const logs all = record_labelled(2, [](team& of, arrival_log& log) {
+    start(barrier(of)).wait();
+    log.label(7);
+    start(barrier(of)).wait();
+    start(barrier(of)).wait();
+  });
+  const std::vector<site>& sites = all.of(1);
+  REQUIRE(sites.size() == 2);
+  CHECK(sites[0].label == 0);
+  CHECK(sites[0].calls == 1);
+  CHECK(sites[1].label == 7);
+  CHECK(sites[1].calls == 2);
+  CHECK(sites[0].fingerprint == sites[1].fingerprint);
 }
 
 TEST_CASE("there are only so many sites") {

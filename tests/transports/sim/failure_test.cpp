@@ -97,6 +97,60 @@ TEST_CASE("a rank that calls something else") {
   }
 }
 
+/// Rank 0 is the root, but perhaps not of the first.
+task<> reduce_often(team& of, std::size_t first_root) {
+  of.choose(collective::reduce, "last_combines");
+  for (int i = 0; i < 1000; ++i) {
+    std::array<int, 2> mine{1, 2};
+    std::array<int, 2> all{};
+    co_await reduce(of, mine, all, sum, i == 0 ? first_root : 0);
+  }
+}
+
+TEST_CASE("another root on a whole node, which left before the old one came") {
+  sim::simulation all(sim::model(), algos::catalog(), {.node_of = {0, 1, 1, 2}});
+  all.run([](sim::rank& me) -> task<> {
+    if (me.number() == 0) co_await me.rest(10ms);
+    const bool odd = me.number() == 1 || me.number() == 2;
+    co_await reduce_often(me.team(), odd ? 3 : 0);
+  });
+  const auto why = failures(all)[0];
+  REQUIRE(why);
+  CHECK(why->code() == errc::mismatched_call);
+  CHECK(says(why->text(), "operation 1 is reduce(2 x int32, sum, root 0) on rank 0"));
+}
+
+/// At each deadline those who wait look whether they wait in vain.
+task<> look_often(const bool& over) {
+  while (!over) {
+    try {
+      co_await with_timeout(5us, never());
+    } catch (const error& why) {
+      if (why.code() != errc::deadline_exceeded) throw;
+    }
+  }
+}
+
+task<> reduce_until_over(team& of, bool& over) {
+  co_await reduce_often(of, 0);
+  over = true;
+}
+
+TEST_CASE("a message that those of later operations overtake is none of another call") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    sim::options how{.node_of = {0, 1, 1, 1}, .seed = seed, .shuffle = true};
+    how.faults.delayed = 0.001;
+    how.faults.longest_delay_ns = 500'000;
+    sim::simulation all(sim::model(), algos::catalog(), how);
+    all.run([](sim::rank& me) -> task<> {
+      if (me.number() != 0) co_return co_await reduce_often(me.team(), 0);
+      bool over = false;
+      co_await when_all(reduce_until_over(me.team(), over), look_often(over));
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(!all.rank_at(i).failure());
+  }
+}
+
 TEST_CASE("a rank that leaves") {
   for (const auto& nodes : all_shapes()) {
     for (std::size_t leaver = 0; leaver < 3; ++leaver) {

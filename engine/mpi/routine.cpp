@@ -1,4 +1,6 @@
-#include "engine/mpi/call.hpp"
+#include "engine/mpi/routine.hpp"
+
+#include <array>
 
 namespace muster::mpi {
 
