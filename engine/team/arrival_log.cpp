@@ -12,10 +12,17 @@
 namespace muster {
 namespace {
 
+// What is rare is kept out of the way of what every call does.
+
+[[gnu::noinline]] std::uint64_t mean_block_bytes(const arguments& what,
+                                                 std::size_t ranks) noexcept {
+  return std::max(what.contributed_bytes(ranks), what.received_bytes(ranks)) / ranks;
+}
+
 /// The vector, or one block, of which the ranks may have different ones.
 std::uint64_t payload_bytes(const arguments& what, std::size_t ranks) noexcept {
-  if (what.what != collective::alltoallv) return what.bytes();
-  return std::max(what.contributed_bytes(ranks), what.received_bytes(ranks)) / ranks;
+  if (what.what == collective::alltoallv) return mean_block_bytes(what, ranks);
+  return what.bytes();
 }
 
 }  // namespace
@@ -68,17 +75,22 @@ void arrival_log::end(const begun& call, std::uint64_t sequence, bool failed) no
 
 arrival_log::growing_site* arrival_log::find(const team& of, const prepared_call& how,
                                              const arguments& what) noexcept {
-  const auto is_it = [&](const growing_site& one) {
-    return one.fingerprint == how.fingerprint && one.team == of.id();
-  };
-  growing_site*& recent = recent_[mix_bits(how.fingerprint ^ of.id()) % recent_.size()];
-  if (recent != nullptr && is_it(*recent)) [[likely]] {
+  growing_site*& recent = recent_[recent_place(how.fingerprint ^ of.id())];
+  if (recent != nullptr && recent->fingerprint == how.fingerprint && recent->team == of.id())
+      [[likely]] {
     return recent;
   }
-  const auto found = std::ranges::find_if(sites_, [&](const auto& one) { return is_it(*one); });
-  growing_site* const at = found != sites_.end() ? found->get() : make(of, how, what);
+  growing_site* const at = find_among_all(of, how, what);
   if (at != nullptr) recent = at;
   return at;
+}
+
+arrival_log::growing_site* arrival_log::find_among_all(const team& of, const prepared_call& how,
+                                                       const arguments& what) noexcept {
+  const auto found = std::ranges::find_if(sites_, [&](const auto& one) {
+    return one->fingerprint == how.fingerprint && one->team == of.id();
+  });
+  return found != sites_.end() ? found->get() : make(of, how, what);
 }
 
 arrival_log::growing_site* arrival_log::make(const team& of, const prepared_call& how,
