@@ -45,6 +45,8 @@ communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& 
     left_because_ = "intercommunicator";
   } else if (!find_members(together)) {
     left_because_ = "ranks on several machines";
+  } else if (size() == 1) {
+    left_because_ = "one rank";
   } else if (of == MPI_COMM_WORLD && size() == node_.team().size()) {
     team_ = &node_.team();  // nobody else uses that
   } else {

@@ -151,7 +151,10 @@ void shim::begin() {
   // for something else.
   own.asked_for_progress = hook_into_progress(on_progress);
   if (!own.asked_for_progress) {
-    for (auto& one : own.enabled) one[static_cast<std::size_t>(form::nonblocking)] = false;
+    for (auto& one : own.enabled) {
+      one[static_cast<std::size_t>(form::nonblocking)] = false;
+      one[static_cast<std::size_t>(form::persistent)] = false;
+    }
   }
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
@@ -225,7 +228,7 @@ usages shim::report() {
 void shim::pass(kind of) {
   if (!tally_.wanted()) return;
   const driver::visit here(driver_);
-  const bool could = settings_.asked_for_progress || of.how != form::nonblocking;
+  const bool could = settings_.asked_for_progress || of.how == form::blocking;
   tally_.left(of, could ? "not in MUSTER_ENABLE" : "no way into its progress");
 }
 

@@ -12,10 +12,17 @@
 namespace muster {
 namespace {
 
+// What is rare is kept out of the way of what every call does.
+
+[[gnu::noinline]] std::uint64_t mean_block_bytes(const arguments& what,
+                                                 std::size_t ranks) noexcept {
+  return std::max(what.contributed_bytes(ranks), what.received_bytes(ranks)) / ranks;
+}
+
 /// The vector, or one block, of which the ranks may have different ones.
 std::uint64_t payload_bytes(const arguments& what, std::size_t ranks) noexcept {
-  if (what.what != collective::alltoallv) return what.bytes();
-  return std::max(what.contributed_bytes(ranks), what.received_bytes(ranks)) / ranks;
+  if (what.what == collective::alltoallv) return mean_block_bytes(what, ranks);
+  return what.bytes();
 }
 
 }  // namespace
@@ -66,19 +73,27 @@ void arrival_log::end(const begun& call, std::uint64_t sequence, bool failed) no
                      .left = static_cast<std::int64_t>(left)});
 }
 
+bool arrival_log::is_it(const growing_site& one, const team& of,
+                        const prepared_call& how) const noexcept {
+  return one.fingerprint == how.fingerprint && one.team == of.id() && one.label == label_;
+}
+
 arrival_log::growing_site* arrival_log::find(const team& of, const prepared_call& how,
                                              const arguments& what) noexcept {
-  const auto is_it = [&](const growing_site& one) {
-    return one.fingerprint == how.fingerprint && one.team == of.id() && one.label == label_;
-  };
-  growing_site*& recent = recent_[mix_bits(how.fingerprint ^ of.id() ^ label_) % recent_.size()];
-  if (recent != nullptr && is_it(*recent)) [[likely]] {
+  growing_site*& recent = recent_[recent_place(how.fingerprint ^ of.id() ^ label_)];
+  if (recent != nullptr && is_it(*recent, of, how)) [[likely]] {
     return recent;
   }
-  const auto found = std::ranges::find_if(sites_, [&](const auto& one) { return is_it(*one); });
-  growing_site* const at = found != sites_.end() ? found->get() : make(of, how, what);
+  growing_site* const at = find_among_all(of, how, what);
   if (at != nullptr) recent = at;
   return at;
+}
+
+arrival_log::growing_site* arrival_log::find_among_all(const team& of, const prepared_call& how,
+                                                       const arguments& what) noexcept {
+  const auto found =
+      std::ranges::find_if(sites_, [&](const auto& one) { return is_it(*one, of, how); });
+  return found != sites_.end() ? found->get() : make(of, how, what);
 }
 
 arrival_log::growing_site* arrival_log::make(const team& of, const prepared_call& how,

@@ -87,7 +87,7 @@ private:
   struct growing_site : site {
     std::uint64_t sampling = 0;  // a mask: those calls are kept whose hash has none of its bits
     bool keeps(std::uint64_t sequence) const noexcept {
-      return (mix_bits(sequence) & sampling) == 0;
+      return sampling == 0 || (mix_bits(sequence) & sampling) == 0;
     }
   };
   /// One moment by both clocks.
@@ -101,15 +101,23 @@ private:
     return virtual_ ? static_cast<std::uint64_t>(clock_.now().count()) : count_ticks();
   }
   moment look_at_clocks() const noexcept;
+  bool is_it(const growing_site& one, const team& of, const prepared_call& how) const noexcept;
   growing_site* find(const team& of, const prepared_call& how, const arguments& what) noexcept;
+  [[gnu::noinline]] growing_site* find_among_all(const team& of, const prepared_call& how,
+                                                 const arguments& what) noexcept;
   growing_site* make(const team& of, const prepared_call& how, const arguments& what) noexcept;
-  static bool make_room(growing_site& in) noexcept;
+  [[gnu::noinline]] static bool make_room(growing_site& in) noexcept;
+  static constexpr unsigned recent_bits = 6;
+  /// The high bits of the product depend on all of the key.
+  static std::size_t recent_place(std::uint64_t key) noexcept {
+    return (key * 0x9e37'79b9'7f4a'7c15U) >> (64 - recent_bits);
+  }
 
   const engine& clock_;
   bool virtual_;
   moment begin_;
   std::vector<std::unique_ptr<growing_site>> sites_;
-  std::array<growing_site*, 64> recent_{};  // by a hash of theirs
+  std::array<growing_site*, std::size_t{1} << recent_bits> recent_{};  // by a hash of theirs
   std::uint64_t label_ = 0;
   std::uint64_t left_out_ = 0;
 };

@@ -12,6 +12,7 @@
 #include "engine/random.hpp"
 #include "tools/profile/profile.hpp"
 #include "tools/profile/record.hpp"
+#include "transports/shm/measure.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -54,6 +55,14 @@ balance balance_of(const profile::site& one) {
           .time_ns = seen.time_in_call_ns};
 }
 
+/// What the time of a message depends on, which a job is founded without.
+muster::machine measured(const team& of) {
+  const muster::machine& known = of.machine();
+  const bool knows = known.trip_ns > 0 || known.yield_ns > 0;
+  // Only the first rank's is looked at.
+  return knows || of.rank() != 0 ? known : shm::measure(shm::ranks_are::threads);
+}
+
 }  // namespace
 
 std::string write_arrivals(const team& of, std::vector<arrival_log::site> sites) {
@@ -62,7 +71,7 @@ std::string write_arrivals(const team& of, std::vector<arrival_log::site> sites)
   profile::rank_record record;
   record.rank = of.rank();
   record.ranks = of.size();
-  record.machine = of.machine();
+  record.machine = measured(of);
   record.sites = std::move(sites);
   return to_text(record);
 }

@@ -26,6 +26,8 @@ struct outcome {
   std::uint32_t weight = well;
   std::uint32_t blamed = 0;
   short_text<504> why;
+
+  std::string text() const { return "rank " + std::to_string(blamed) + ": " + why.str(); }
 };
 
 /// What a rank tells rank 0 when it has connected.
@@ -102,9 +104,12 @@ private:
     const std::vector<outcome> all = gather(among_, mine);
     const outcome& worst = *std::ranges::max_element(all, {}, &outcome::weight);
     if (worst.weight == outcome::well) return;
-    const std::string blamed = std::to_string(worst.blamed);
-    throw error(errc::bootstrap, "founding a job: rank " + blamed + ": " + worst.why.str(),
-                worst.blamed);
+    std::string text = "founding a job: " + worst.text();
+    const outcome& defence = all[worst.blamed];
+    if (defence.weight != outcome::well && defence.blamed != worst.blamed) {
+      text += ", which says: " + defence.text();
+    }
+    throw error(errc::bootstrap, text, worst.blamed);
   }
 
   job make() {

@@ -112,6 +112,9 @@ handover handover::connect(std::string_view name, std::size_t other, time_point 
   // No socket to wait for: it is the other end that has to make room.
   const auto connected =
       insist(-1, 0, deadline, [&] { return ::connect(socket.get(), at.get(), at.bytes); });
+  if (connected < 0 && errno == ECONNREFUSED) {
+    throw error(errc::rank_left, "does not listen, or no more", other);
+  }
   if (connected < 0) give_up("cannot connect to rank " + std::to_string(other));
   return {std::move(socket), other};
 }

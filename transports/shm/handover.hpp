@@ -18,8 +18,8 @@ namespace muster::shm {
 
 /// A socket between two processes of this machine, through which one hands descriptors to the
 /// other. Nothing waits for longer than its deadline. What fails throws an error `errc::bootstrap`,
-/// whose rank is that of the other end if it is to blame; where that has closed its end,
-/// `errc::rank_left`.
+/// whose rank is that of the other end if it is to blame; where that has closed its end
+/// or does not listen, `errc::rank_left`.
 class handover {
 public:
   using clock = std::chrono::steady_clock;
