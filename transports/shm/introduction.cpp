@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <vector>
 
 #include "engine/error.hpp"
+#include "transports/shm/first_line.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/trip.hpp"
 #include "transports/shm/whereabouts.hpp"
@@ -21,12 +21,6 @@ static_assert(sizeof(introduction) == 272, "of all versions");
 std::uint64_t namespace_number(const char* file) {
   struct stat status{};
   return ::stat(file, &status) == 0 ? status.st_ino : 0;
-}
-
-std::string boot_id() {
-  std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
-  return id;
 }
 
 cpu_set_t set_of(std::span<const int> processors) {
@@ -59,7 +53,7 @@ introduction introduce_this_process() {
   mine.user = ::geteuid();
   mine.network = namespace_number("/proc/self/ns/net");
   mine.processes = namespace_number("/proc/self/ns/pid");
-  mine.machine = short_text<40>(boot_id());
+  mine.machine = short_text<40>(first_line("/proc/sys/kernel/random/boot_id"));
   mine.where = common_place(processors);
   mine.allowed = set_of(processors);
   return mine;

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "transports/shm/first_line.hpp"
 #include "transports/shm/foreign.hpp"
 #include "transports/shm/trip.hpp"
 
@@ -35,9 +37,9 @@ constexpr std::size_t small_message = 2 * 1024 * 1024;  // fits into a last-leve
 /// The last-level cache, or a usual one where the system does not say.
 std::size_t cache_bytes() {
   // Not sysconf: in virtual machines it tells the host's caches, of which a guest has a part.
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  std::size_t kibibytes = 0;
-  return file >> kibibytes ? kibibytes << 10 : std::size_t{32} << 20;
+  const std::string size = first_line("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  const std::size_t kibibytes = std::strtoul(size.c_str(), nullptr, 10);
+  return kibibytes != 0 ? kibibytes << 10 : std::size_t{32} << 20;
 }
 
 /// Best bytes per nanosecond of `copy_block(offset)` over `bytes`.
