@@ -85,6 +85,7 @@ void communicator::offer_memory() {
 }
 
 bool communicator::advance() {
+  if (!in_the_making()) return true;
   int is_complete = 0;
   PMPI_Test(&exchange_, &is_complete, MPI_STATUS_IGNORE);
   if (is_complete == 0) return false;
@@ -113,10 +114,8 @@ communicators::communicators(MPI_Comm together, node& among, driver& by)
 }
 
 communicators::~communicators() {
-  while (!all_.empty()) {
-    MPI_Comm last = all_.begin()->first;
-    PMPI_Comm_delete_attr(last, keyval_);
-  }
+  bury();
+  for (const auto& [of, one] : all_) PMPI_Comm_delete_attr(of, keyval_);
   PMPI_Comm_free_keyval(&keyval_);
 }
 
@@ -139,14 +138,20 @@ const communicators::entry& communicators::find_again(MPI_Comm of) {
 }
 
 int communicators::forget(MPI_Comm of, int, void*, void* self) {
-  auto& all = *static_cast<communicators*>(self);
-  const driver::visit here(all.driver_);
-  if (recent& last = all.recent_[slot(of)]; last.handle == of) last = {};
-  const auto at = all.all_.find(of);
-  if (at == all.all_.end()) return MPI_SUCCESS;
-  at->second->forget_handle();
-  all.all_.erase(at);
+  static_cast<communicators*>(self)->gone_.add(of);
   return MPI_SUCCESS;
+}
+
+void communicators::bury() {
+  if (!gone_.any()) return;
+  for (const MPI_Comm one : gone_.take()) {
+    if (recent& last = recent_[slot(one)]; last.handle == one) last = {};
+    const auto at = all_.find(one);
+    if (at == all_.end()) continue;
+    const entry ended = std::move(at->second);
+    all_.erase(at);
+    ended->forget_handle();
+  }
 }
 
 }  // namespace muster::mpi

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/mpi/driver.hpp"
+#include "engine/mpi/gone.hpp"
 #include "engine/mpi/node.hpp"
 #include "engine/team/team.hpp"
 #include "engine/wire/fabric.hpp"
@@ -32,7 +33,7 @@ public:
   bool is_made() const noexcept { return team_ != nullptr; }
   /// Whether `advance` has something to look at.
   bool in_the_making() const noexcept { return exchange_ != MPI_REQUEST_NULL; }
-  /// Looks whether the others have told; true if it is in the making no more.
+  /// Looks whether the others have told, if it is in the making; true if it is no more.
   bool advance();
 
   muster::team& team() const noexcept { return *team_; }
@@ -76,9 +77,14 @@ public:
   communicators& operator=(const communicators&) = delete;
 
   const std::shared_ptr<communicator>& find(MPI_Comm of) {
+    if (gone_.any()) [[unlikely]]
+      bury();
     const recent& last = recent_[slot(of)];
     return last.is != nullptr && last.handle == of ? *last.is : find_again(of);
   }
+
+  /// Lets go of what the program has freed.
+  void bury();
 
 private:
   using entry = std::shared_ptr<communicator>;
@@ -95,6 +101,7 @@ private:
   driver& driver_;
   int keyval_ = MPI_KEYVAL_INVALID;
   std::unordered_map<MPI_Comm, entry> all_;
+  gone<MPI_Comm> gone_;
   std::array<recent, 16> recent_{};
 };
 

@@ -1,5 +1,7 @@
 #include "engine/mpi/errors.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <new>
 
 namespace muster::mpi {
@@ -36,14 +38,27 @@ failure failure_of(const std::exception_ptr& thrown, const char* function) {
 }
 
 int error_codes::code_for(int of_class, const std::string& text) {
-  int& code = codes_.at(static_cast<std::size_t>(of_class));
-  if (code == 0) PMPI_Add_error_code(of_class, &code);
-  const std::string fitting = text.substr(0, MPI_MAX_ERROR_STRING - 1);
-  PMPI_Add_error_string(code, fitting.c_str());
-  return code;
+  entry& one = all_.at(static_cast<std::size_t>(of_class));
+  if (one.code == 0) PMPI_Add_error_code(of_class, &one.code);
+  one.text = text.substr(0, MPI_MAX_ERROR_STRING - 1);
+  PMPI_Add_error_string(one.code, one.text.c_str());
+  return one.code;
 }
 
-int handle(MPI_Comm of, int code) {
+const std::string* error_codes::text_of(int code) const noexcept {
+  const auto at = std::ranges::find(all_, code, &entry::code);
+  return code == 0 || at == all_.end() ? nullptr : &at->text;
+}
+
+int handle(MPI_Comm of, int code, const std::string& text) {
+#if defined(MPICH_VERSION)
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(of, &handler);
+  if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "muster: %s\n", text.c_str());
+  PMPI_Errhandler_free(&handler);
+#else
+  static_cast<void>(text);
+#endif
   PMPI_Comm_call_errhandler(of, code);
   return code;
 }

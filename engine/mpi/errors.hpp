@@ -28,12 +28,19 @@ class error_codes {
 public:
   /// A code of a class, with this text until the next one of it.
   int code_for(int of_class, const std::string& text);
+  /// The text of one of these codes; null for others.
+  const std::string* text_of(int code) const noexcept;
 
 private:
-  std::array<int, 64> codes_{};  // by class; 0: none yet
+  struct entry {
+    int code = 0;  ///< 0: none yet
+    std::string text;
+  };
+  std::array<entry, 64> all_;  // by class
 };
 
-/// Hands an error to the communicator's handler; what the call is to return.
-int handle(MPI_Comm of, int code);
+/// Hands an error to the communicator's handler; what the call is to return. MPICH knows the texts
+/// of codes of its own classes no more: where it ends the program, this says them.
+int handle(MPI_Comm of, int code, const std::string& text);
 
 }  // namespace muster::mpi

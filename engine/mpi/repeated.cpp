@@ -2,7 +2,47 @@
 
 #include <utility>
 
+#include "engine/mpi/types.hpp"
+
 namespace muster::mpi {
+
+repeated::repeated(const call& from, std::shared_ptr<communicator> of, int its_tag)
+    : what_(from), on_(std::move(of)), tag_(its_tag) {
+  keep(what_.send);
+  keep(what_.receive);
+}
+
+repeated::~repeated() {
+  for (MPI_Datatype& one : types_) PMPI_Type_free(&one);
+}
+
+void repeated::keep(side& of) {
+  of.type = keep(of.type);
+  of.counts = keep(of.counts);
+  of.displacements = keep(of.displacements);
+  if (of.types == nullptr) return;
+  auto list = std::make_unique<MPI_Datatype[]>(on_->size());
+  for (std::size_t rank = 0; rank < on_->size(); ++rank) list[rank] = keep(of.types[rank]);
+  of.types = list.get();
+  lists_.push_back(std::move(list));
+}
+
+numbers repeated::keep(const numbers& all) {
+  if (!all.given()) return all;
+  auto own = std::make_unique<std::int64_t[]>(on_->size());
+  for (std::size_t rank = 0; rank < on_->size(); ++rank) own[rank] = all[rank];
+  numbers_.push_back(std::move(own));
+  return numbers(static_cast<const std::int64_t*>(numbers_.back().get()));
+}
+
+// Predefined types stay as they are: by their handles it is known what they are.
+MPI_Datatype repeated::keep(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL || is_predefined(type)) return type;
+  MPI_Datatype own = MPI_DATATYPE_NULL;
+  PMPI_Type_dup(type, &own);
+  types_.push_back(own);
+  return own;
+}
 
 repeated_operations::~repeated_operations() {
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
@@ -23,7 +63,7 @@ std::shared_ptr<repeated> repeated_operations::find(MPI_Request request) const {
 }
 
 void repeated_operations::complete(const repeated& one) const {
-  PMPI_Send(nullptr, 0, MPI_BYTE, 0, one.tag, self_);
+  PMPI_Send(nullptr, 0, MPI_BYTE, 0, one.tag(), self_);
 }
 
 }  // namespace muster::mpi

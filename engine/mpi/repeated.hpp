@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/communicator.hpp"
@@ -16,10 +18,34 @@ namespace muster::mpi {
 /// MPI has no generalized requests that can be started again. The program's request is a persistent
 /// receive of nothing from this process to itself, which MPI_Start starts with the operation, and
 /// for which a message of nothing is sent when that has ended.
-struct repeated {
-  call what;
-  std::shared_ptr<communicator> on;
-  int tag = 0;
+class repeated {
+public:
+  /// Keeps what the program may free or change before it starts it: types, counts, displacements.
+  repeated(const call& from, std::shared_ptr<communicator> of, int its_tag);
+  ~repeated();
+  repeated(const repeated&) = delete;
+  repeated& operator=(const repeated&) = delete;
+
+  const call& what() const noexcept { return what_; }
+  const std::shared_ptr<communicator>& on() const noexcept { return on_; }
+  int tag() const noexcept { return tag_; }
+  /// A turn has begun, has ended.
+  void begin() noexcept { under_way_ = true; }
+  void end() noexcept { under_way_ = false; }
+  bool under_way() const noexcept { return under_way_; }
+
+private:
+  void keep(side& of);
+  numbers keep(const numbers& all);
+  MPI_Datatype keep(MPI_Datatype type);
+
+  call what_;
+  std::shared_ptr<communicator> on_;
+  int tag_;
+  bool under_way_ = false;
+  std::vector<std::unique_ptr<std::int64_t[]>> numbers_;
+  std::vector<std::unique_ptr<MPI_Datatype[]>> lists_;
+  std::vector<MPI_Datatype> types_;
 };
 
 /// Those of a process.
@@ -34,6 +60,7 @@ public:
   void add(const call& what, std::shared_ptr<communicator> on, MPI_Request* request);
   /// The program frees the request.
   void remove(MPI_Request request) { all_.erase(request); }
+  bool empty() const noexcept { return all_.empty(); }
   /// Null where it is another request.
   std::shared_ptr<repeated> find(MPI_Request request) const;
   /// What was started with the request has ended.

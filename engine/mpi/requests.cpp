@@ -1,7 +1,10 @@
 // What a program does with requests is the MPI's business, which has the shim called when it looks
-// for progress. Taken are the calls that start and free persistent collectives, and for the sake of
-// speed the most usual ways to wait.
+// for progress. Taken are the calls that start persistent collectives and that free what an
+// operation under way still needs, for the sake of speed the most usual ways to wait, and the texts
+// of Muster's errors, which MPICH mixes up.
 #include <mpi.h>
+
+#include <string>
 
 #include "engine/mpi/beneath.hpp"
 #include "engine/mpi/shim.hpp"
@@ -26,8 +29,20 @@ extern "C" int MPI_Startall(int count, MPI_Request requests[]) {
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
   static const auto beneath = find_beneath<decltype(&MPI_Request_free)>("PMPI_Request_free");
-  if (request != nullptr) shim::freed(*request);
+  if (request != nullptr && shim::freed(*request)) {
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
   return beneath(request);
+}
+
+extern "C" int MPI_Op_free(MPI_Op* op) {
+  static const auto beneath = find_beneath<decltype(&MPI_Op_free)>("PMPI_Op_free");
+  if (op != nullptr && *op != MPI_OP_NULL && shim::freed_operation(*op)) {
+    *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
+  }
+  return beneath(op);
 }
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
@@ -42,6 +57,17 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
   return beneath(count, requests, statuses);
 }
 
+extern "C" int MPI_Error_string(int code, char* text, int* length) {
+  static const auto beneath = find_beneath<decltype(&MPI_Error_string)>("PMPI_Error_string");
+  const std::string* const own = shim::text_of(code);
+  if (own == nullptr || text == nullptr || length == nullptr) return beneath(code, text, length);
+  *length = static_cast<int>(own->copy(text, MPI_MAX_ERROR_STRING - 1));
+  text[*length] = '\0';
+  return MPI_SUCCESS;
+}
+
+extern "C" decltype(MPI_Error_string) PMPI_Error_string __attribute__((alias("MPI_Error_string")));
+extern "C" decltype(MPI_Op_free) PMPI_Op_free __attribute__((alias("MPI_Op_free")));
 extern "C" decltype(MPI_Wait) PMPI_Wait __attribute__((alias("MPI_Wait")));
 extern "C" decltype(MPI_Waitall) PMPI_Waitall __attribute__((alias("MPI_Waitall")));
 extern "C" decltype(MPI_Start) PMPI_Start __attribute__((alias("MPI_Start")));

@@ -1,5 +1,8 @@
 #include "engine/mpi/shim.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -37,11 +40,21 @@ private:
   int size_ = 0;
 };
 
-[[noreturn]] void give_up(const communicator_bootstrap& world, const std::string& why) {
-  if (world.rank() == 0) std::fprintf(stderr, "muster: %s\n", why.c_str());
-  PMPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
+/// Ends the program with a message, which one rank has to say.
+[[noreturn]] void give_up(bool speaks, const std::string& why) {
+  if (speaks) {
+    std::fprintf(stderr, "muster: %s\n", why.c_str());
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
+  }
+  for (;;) ::pause();  // an abort from here might come before the message
 }
+
+/// What ranks tell each other of their settings.
+struct told_settings {
+  std::uint64_t digest = 0;
+  std::uint64_t wrong = 0;
+};
 
 std::uint64_t digest(const settings& of) {
   std::uint64_t bits = mix_bits(static_cast<std::uint64_t>(of.progress) * 2 + (of.report ? 1 : 0));
@@ -51,27 +64,30 @@ std::uint64_t digest(const settings& of) {
   return bits;
 }
 
-/// Ranks that go by different settings would wait for each other for ever.
-void require_alike(communicator_bootstrap& world, const settings& own) {
-  const std::uint64_t mine = digest(own);
-  std::vector<std::uint64_t> all(world.size());
-  world.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == all[0]) continue;
-    give_up(world, "rank " + std::to_string(rank) +
-                       " has other values of MUSTER_ENABLE, MUSTER_PROGRESS or MUSTER_REPORT than "
-                       "rank 0; expected the same on all ranks");
-  }
-}
-
+/// Ranks that went by different settings would wait for each other for ever.
 settings settings_of_all(communicator_bootstrap& world) {
   settings own;
+  told_settings mine;
+  std::string wrong;
   try {
     own = settings::from_environment();
+    mine.digest = digest(own);
   } catch (const error& why) {
-    give_up(world, why.text());
+    wrong = why.text();
+    mine.wrong = 1;
   }
-  require_alike(world, own);
+  std::vector<told_settings> all(world.size());
+  world.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].wrong != 0) give_up(rank == world.rank(), wrong);
+  }
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].digest == all[0].digest) continue;
+    give_up(world.rank() == 0,
+            "rank " + std::to_string(rank) +
+                " has other values of MUSTER_ENABLE, MUSTER_PROGRESS or MUSTER_REPORT than rank 0; "
+                "expected the same on all ranks");
+  }
   return own;
 }
 
@@ -287,12 +303,13 @@ void shim::await_made(communicator& one) {
 }
 
 answer shim::refuse(const call& what, const rejected& why) {
-  return {true, handle(what.comm, errors_.code_for(why.error_class, why.what()))};
+  const std::string text = why.what();
+  return {true, handle(what.comm, errors_.code_for(why.error_class, text), text)};
 }
 
 int shim::report_failure(MPI_Comm on, const failure& why) {
   const MPI_Comm handler = on == MPI_COMM_NULL ? MPI_COMM_WORLD : on;
-  return handle(handler, errors_.code_for(why.error_class, why.text));
+  return handle(handler, errors_.code_for(why.error_class, why.text), why.text);
 }
 
 answer shim::nonblocking(const call& what, MPI_Request* request) {
@@ -335,8 +352,15 @@ void shim::awaited(MPI_Request request) {
   const driver::visit here(self->driver_);
   self->driver_.until([&] {
     self->look();
-    return !self->nonblocking_.contains(request);
+    return !self->is_under_way(request);
   });
+}
+
+bool shim::is_under_way(MPI_Request request) const {
+  if (nonblocking_.contains(request)) return true;
+  if (!repeats_.load(std::memory_order_relaxed)) return false;
+  const std::shared_ptr<repeated> one = repeated_.find(request);
+  return one != nullptr && one->under_way();
 }
 
 void shim::started(MPI_Request request) {
@@ -345,16 +369,38 @@ void shim::started(MPI_Request request) {
   const driver::visit here(self->driver_);
   const std::shared_ptr<repeated> one = self->repeated_.find(request);
   if (one == nullptr) return;
-  auto turn = std::make_unique<pending>(one->what, self->types_, one->on);
+  auto turn = std::make_unique<pending>(one->what(), self->types_, one->on());
   turn->turn_of = one;
+  one->begin();
   self->start_or_wait(*turn.release());  // complete_ended deletes it
 }
 
-void shim::freed(MPI_Request request) {
+bool shim::freed(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
-  if (self == nullptr || !self->repeats_.load(std::memory_order_relaxed)) return;
+  if (self == nullptr) return false;
   const driver::visit here(self->driver_);
   self->repeated_.remove(request);
+  const auto at = self->nonblocking_.find(request);
+  if (at == self->nonblocking_.end()) return false;
+  at->second->is_freed = true;
+  return true;
+}
+
+const std::string* shim::text_of(int code) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr) return nullptr;
+  const driver::visit here(self->driver_);
+  return self->errors_.text_of(code);
+}
+
+bool shim::freed_operation(MPI_Op op) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr) return false;
+  const driver::visit here(self->driver_);
+  if (self->under_way_.load(std::memory_order_relaxed) == 0 && self->repeated_.empty())
+    return false;
+  self->freed_operations_.push_back(op);
+  return true;
 }
 
 // ---- operations under way
@@ -366,15 +412,19 @@ void shim::on_progress() {
 }
 
 void shim::look() {
+  communicators_.bury();
   if (!waiting_.empty()) start_waiting();
   // relaxed: what is in it is looked at when it is taken.
   if (ended_.load(std::memory_order_relaxed) != nullptr) complete_ended();
 }
 
 void shim::start_waiting() {
+  // A communicator that is not there yet is not looked at twice: its operations stay in order.
+  std::vector<const communicator*> not_yet;
   for (pending* const one : std::exchange(waiting_, {})) {
     communicator& on = one->on();
-    if (on.in_the_making() && !on.advance()) {
+    if (std::ranges::find(not_yet, &on) != not_yet.end() || !on.advance()) {
+      not_yet.push_back(&on);
       waiting_.push_back(one);
     } else if (on.is_made()) {
       start(*one);
@@ -419,16 +469,29 @@ void shim::complete_ended() {
     complete(*one);
     one = next;
   }
+  if (!freed_operations_.empty()) free_operations();
+}
+
+void shim::free_operations() {
+  static const auto beneath = find_beneath<decltype(&PMPI_Op_free)>("PMPI_Op_free");
+  if (under_way_.load(std::memory_order_relaxed) != 0 || !repeated_.empty()) return;
+  for (MPI_Op& one : std::exchange(freed_operations_, {})) beneath(&one);
 }
 
 void shim::complete(pending& one) {
   one.finish();
   if (one.turn_of == nullptr) {
-    nonblocking_.erase(one.request);
-    PMPI_Grequest_complete(one.request);  // with which it may go
+    MPI_Request request = one.request;
+    const bool is_freed = one.is_freed;
+    nonblocking_.erase(request);
+    PMPI_Grequest_complete(request);  // with which `one` may go
+    static const auto free_beneath =
+        find_beneath<decltype(&PMPI_Request_free)>("PMPI_Request_free");
+    if (is_freed) free_beneath(&request);
     return;
   }
   const std::unique_ptr<pending> turn(&one);
+  turn->turn_of->end();
   if (turn->failed()) report_failure(turn->on().handle(), *turn->failed());
   repeated_.complete(*turn->turn_of);
 }

@@ -59,9 +59,15 @@ public:
   /// The program is about to wait for a request: if it is a nonblocking collective's, drives that
   /// to its end, which takes less than the MPI's own waiting would.
   static void awaited(MPI_Request request);
-  /// The program has started, is about to free, a request, perhaps of a persistent collective.
+  /// The program has started a request, perhaps of a persistent collective.
   static void started(MPI_Request request);
-  static void freed(MPI_Request request);
+  /// The program frees a request. True if the MPI is not to hear of that before its operation ends.
+  static bool freed(MPI_Request request);
+  /// What a code of Muster's says; null for others.
+  static const std::string* text_of(int code);
+  /// The program frees an operation of its own. True if the shim will do it, when nothing can use
+  /// it any more.
+  static bool freed_operation(MPI_Op op);
 
 private:
   static std::atomic<shim*>& active() noexcept;
@@ -85,6 +91,8 @@ private:
   task<> marked(kind of, task<> work);
   task<> run(pending& one);
   void complete_ended();
+  void free_operations();
+  bool is_under_way(MPI_Request request) const;
   void complete(pending& one);
   int report_failure(MPI_Comm on, const failure& why);
   answer refuse(const call& what, const rejected& why);
@@ -104,6 +112,7 @@ private:
   communicators communicators_;
   repeated_operations repeated_;
   std::unordered_map<MPI_Request, pending*> nonblocking_;
+  std::vector<MPI_Op> freed_operations_;
   std::vector<pending*> waiting_;         // for their teams, in the order of their calls
   std::atomic<pending*> ended_{nullptr};  // pushed by the thread that drives the engine
   std::atomic<std::size_t> under_way_{0};

@@ -90,6 +90,8 @@ type_facts facts_of(MPI_Datatype type) {
 
 }  // namespace
 
+bool is_predefined(MPI_Datatype type) { return combiner_of(type) == MPI_COMBINER_NAMED; }
+
 reduction reduction_of(MPI_Op op) noexcept {
   static const std::array<std::pair<MPI_Op, reduction>, 14> all{{
       {MPI_SUM, reduction::sum},
@@ -239,11 +241,18 @@ const type_facts& types::find_again(MPI_Datatype type) {
   return *facts;
 }
 
-int types::forget(MPI_Datatype type, int, void* facts, void* self) {
-  delete static_cast<type_facts*>(facts);
-  recent& last = static_cast<types*>(self)->recent_[slot(type)];
-  if (last.type == type) last = {};
+int types::forget(MPI_Datatype, int, void* facts, void* self) {
+  auto& all = *static_cast<types*>(self);
+  all.gone_.add(std::unique_ptr<const type_facts>(static_cast<const type_facts*>(facts)));
   return MPI_SUCCESS;
+}
+
+void types::bury() {
+  for (const auto& facts : gone_.take()) {
+    for (recent& last : recent_) {
+      if (last.facts == facts.get()) last = {};
+    }
+  }
 }
 
 }  // namespace muster::mpi

@@ -4,10 +4,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <unordered_map>
 
 #include "engine/collective/datatype.hpp"
 #include "engine/collective/reduction.hpp"
+#include "engine/mpi/gone.hpp"
 
 namespace muster::mpi {
 
@@ -31,6 +34,9 @@ struct type_facts {
   datatype as = datatype::byte;  ///< where the kind is `known`
 };
 
+/// Whether it is one of MPI's own, which nobody can free.
+bool is_predefined(MPI_Datatype type);
+
 /// Which of Muster's reductions an operation of MPI is; `custom` where it is the program's own,
 /// `none` where no collective may use it.
 reduction reduction_of(MPI_Op op) noexcept;
@@ -48,6 +54,8 @@ public:
   types& operator=(const types&) = delete;
 
   const type_facts& find(MPI_Datatype type) {
+    if (gone_.any()) [[unlikely]]
+      bury();
     const recent& last = recent_[slot(type)];
     return last.facts != nullptr && last.type == type ? *last.facts : find_again(type);
   }
@@ -59,11 +67,13 @@ private:
   };
   static std::size_t slot(MPI_Datatype type) noexcept;
   const type_facts& find_again(MPI_Datatype type);
+  void bury();
   void add(MPI_Datatype type, elements kind, datatype as = datatype::byte);
   static int forget(MPI_Datatype type, int keyval, void* facts, void* self);
 
   std::unordered_map<MPI_Datatype, type_facts> predefined_;
   std::array<recent, 16> recent_{};
+  gone<std::unique_ptr<const type_facts>> gone_;
   int keyval_ = MPI_KEYVAL_INVALID;
 };
 
