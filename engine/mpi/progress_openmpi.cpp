@@ -23,7 +23,7 @@ int on_progress() {
 
 }  // namespace
 
-bool hook_into_progress(void (*tend)()) {
+bool hook_into_progress(void (*tend)(), bool) {
   const auto add =
       reinterpret_cast<register_function>(::dlsym(RTLD_DEFAULT, "opal_progress_register"));
   if (add == nullptr) return false;

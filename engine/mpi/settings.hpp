@@ -24,6 +24,8 @@ struct settings {
   /// Not a user's: whether the MPI asks for nonblocking operations when it looks for progress.
   bool asked_for_progress = true;
 
+  bool many_threads = false;  ///< of a process, somewhere, may call MPI at once
+
   bool takes(routine which, form how) const noexcept {
     return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];
   }

@@ -50,10 +50,17 @@ private:
   for (;;) ::pause();  // an abort from here might come before the message
 }
 
+bool is_multithreaded() {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 /// What ranks tell each other of their settings.
 struct told_settings {
   std::uint64_t digest = 0;
-  std::uint64_t wrong = 0;
+  std::uint32_t wrong = 0;
+  std::uint32_t many_threads = 0;
 };
 
 std::uint64_t digest(const settings& of) {
@@ -68,6 +75,7 @@ std::uint64_t digest(const settings& of) {
 settings settings_of_all(communicator_bootstrap& world) {
   settings own;
   told_settings mine;
+  mine.many_threads = is_multithreaded() ? 1 : 0;
   std::string wrong;
   try {
     own = settings::from_environment();
@@ -88,6 +96,8 @@ settings settings_of_all(communicator_bootstrap& world) {
                 " has other values of MUSTER_ENABLE, MUSTER_PROGRESS or MUSTER_REPORT than rank 0; "
                 "expected the same on all ranks");
   }
+  own.many_threads =
+      std::ranges::any_of(all, [](const told_settings& one) { return one.many_threads != 0; });
   return own;
 }
 
@@ -101,12 +111,6 @@ public:
 private:
   clock::time_point start_;
 };
-
-bool is_multithreaded() {
-  int level = MPI_THREAD_SINGLE;
-  PMPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
 
 std::unique_ptr<shim>& the_shim() {
   static std::unique_ptr<shim> one;
@@ -165,7 +169,7 @@ void shim::begin() {
   if (!own.takes_anything()) return;
   // Without a way into the MPI's progress an operation would stand still while the program waits
   // for something else.
-  own.asked_for_progress = hook_into_progress(on_progress);
+  own.asked_for_progress = hook_into_progress(on_progress, own.many_threads);
   if (!own.asked_for_progress) {
     for (auto& one : own.enabled) {
       one[static_cast<std::size_t>(form::nonblocking)] = false;
@@ -177,7 +181,7 @@ void shim::begin() {
   communicator_bootstrap near(together);
   try {
     auto ranks = join_node(near, {.progress = own.progress, .processor = own.processor});
-    the_shim() = std::make_unique<shim>(own, is_multithreaded(), together, std::move(ranks));
+    the_shim() = std::make_unique<shim>(own, together, std::move(ranks));
     // release: all of it, for other threads.
     active().store(the_shim().get(), std::memory_order_release);
   } catch (const error& why) {  // on all ranks of this machine
@@ -202,11 +206,11 @@ void shim::end() {
   the_shim().reset();
 }
 
-shim::shim(const settings& own, bool many_threads, MPI_Comm together, std::unique_ptr<node> ranks)
+shim::shim(const settings& own, MPI_Comm together, std::unique_ptr<node> ranks)
     : settings_(own),
       together_(together),
       node_(std::move(ranks)),
-      driver_(node_->engine(), many_threads),
+      driver_(node_->engine(), own.many_threads),
       tally_(own.report),
       communicators_(together_, *node_, driver_) {
   if (!own.report) return;

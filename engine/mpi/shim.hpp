@@ -48,7 +48,7 @@ public:
   static void end();
 
   /// \param own the settings that all processes have alike
-  shim(const settings& own, bool many_threads, MPI_Comm together, std::unique_ptr<node> ranks);
+  shim(const settings& own, MPI_Comm together, std::unique_ptr<node> ranks);
   ~shim();
   shim(const shim&) = delete;
   shim& operator=(const shim&) = delete;
