@@ -9,6 +9,7 @@
 #include "engine/mpi/beneath.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/progress/future.hpp"
+#include "engine/progress/local_run.hpp"
 
 namespace muster::mpi {
 
@@ -49,6 +50,19 @@ public:
         engine_.drive_until(enough);
       }
       if (many_threads_) let_others_in();
+    }
+  }
+
+  /// In a visit: runs `work` to its end. \throws what it throws
+  void run(task<> work) {
+    if (engine_.has_own_thread()) {
+      future<> running = start(engine_, std::move(work));
+      until([&] { return running.ended(); });
+      running.wait();
+    } else {
+      const local_run running(engine_, std::move(work));
+      until([&] { return running.ended(); });
+      running.take();
     }
   }
 

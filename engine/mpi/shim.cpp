@@ -287,9 +287,7 @@ std::optional<failure> shim::carry_out(kind of, team& on, const translation& wha
   try {
     task<> work = what.begin(on);
     if (tally_.wanted()) work = marked(of, std::move(work));
-    future<> running = muster::start(node_->engine(), std::move(work));
-    driver_.until([&] { return running.ended(); });
-    running.wait();
+    driver_.run(std::move(work));
     return std::nullopt;
   } catch (...) {
     return failure_of(std::current_exception(), function);
