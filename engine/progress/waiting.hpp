@@ -26,6 +26,10 @@ struct waiting_policy {
   unsigned spins = 0;                    ///< looks by the engine before the first yield
   clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
 
+  /// As `yield_for`: for ever.
+  static constexpr clock_time never_asleep = clock_time::max();
+  constexpr bool sleeps() const { return yield_for != never_asleep; }
+
   static constexpr waiting_policy core_of_its_own() {
     return {
         .looks_before_suspending = 64, .spins = 200, .yield_for = std::chrono::microseconds(100)};

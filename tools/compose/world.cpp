@@ -99,13 +99,15 @@ shm::job join_or_alone() {
 }
 
 /// A job that nobody has prepared the folder for that the environment asks for.
-shm::job found_job(bootstrap& with) {
+shm::job found_job(bootstrap& with, const world_options& options) {
   try {
     if (with.rank() == 0) prepare_folder_asked_for();
   } catch (const error&) {
     // The recording will say so, too, when the others can be told.
   }
-  return shm::found(with);
+  const bool drives_itself = options.progress == progress::caller;
+  return shm::found(
+      with, {.nobody_sleeps = drives_itself && options.waiting && !options.waiting->sleeps()});
 }
 
 }  // namespace
@@ -151,7 +153,8 @@ catalog default_algorithms() noexcept { return algos::catalog(); }
 
 world::world(world_options options) : parts_(parts::joined_or_alone(options)) {}
 world::world(bootstrap& with, world_options options)
-    : parts_(std::make_unique<parts>(found_job(with), options, profile::folder_asked_for())) {}
+    : parts_(std::make_unique<parts>(found_job(with, options), options,
+                                     profile::folder_asked_for())) {}
 world::~world() = default;
 team& world::team() noexcept { return parts_->rank->team(); }
 engine& world::engine() noexcept { return parts_->rank->engine(); }

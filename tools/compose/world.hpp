@@ -24,7 +24,8 @@ struct world_options {
   catalog algorithms = default_algorithms();
   /// `progress::thread` only: the processor for the engine's thread; negative: any.
   int processor = -1;
-  /// How to wait, instead of what suits the number of cores.
+  /// How to wait, instead of what suits the number of cores. Where it never sleeps, it is so on all
+  /// ranks.
   std::optional<waiting_policy> waiting = {};
 };
 

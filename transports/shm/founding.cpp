@@ -56,7 +56,7 @@ const char* address_in(const introduction& rank) {
 class founder {
 public:
   founder(bootstrap& among, const founding_options& options)
-      : among_(among), patience_(options.patience) {}
+      : among_(among), patience_(options.patience), nobody_sleeps_(options.nobody_sleeps) {}
 
   job run() {
     const outcome began = introduce();
@@ -175,6 +175,7 @@ private:
     job_options options;
     for (const introduction& rank : known_) options.places.push_back(rank.where);
     options.one_process = known_.size() == 1;
+    options.nobody_sleeps = nobody_sleeps_;
     const bool reads = all_read && !options.one_process;
     const introduction& other = known_[reads ? 1 : 0];
     options.measured = measure_reading(other.process, reads ? address_in(other) : nullptr);
@@ -205,6 +206,7 @@ private:
 
   bootstrap& among_;
   std::chrono::milliseconds patience_;
+  bool nobody_sleeps_;
   std::vector<char> offered_;
   std::optional<listener> door_;  // rank 0's
   std::vector<introduction> known_;

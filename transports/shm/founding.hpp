@@ -10,6 +10,7 @@ namespace muster::shm {
 struct founding_options {
   /// How long a rank waits for what others have to do at once.
   std::chrono::milliseconds patience = std::chrono::seconds(5);
+  bool nobody_sleeps = false;  ///< see `job_options`; the same on all ranks
 };
 
 /// Makes the processes that `among` connects the ranks of a new job: processes of one machine, in

@@ -22,6 +22,7 @@ struct job::header {
   std::uint64_t boards_bytes;
   muster::machine measured;
   bool one_process;
+  bool nobody_sleeps;
   alignas(wire::cache_line) failure_record failure;
   ring_pool::head rings;
 };
@@ -110,9 +111,11 @@ job job::create(const job_options& options) {
   head.arena_bytes = options.arena_bytes;
   head.boards_bytes = options.boards_bytes;
   head.measured = options.measured;
-  head.measured.asymmetric_fence = asymmetric_fence_works();
+  // Where nobody sleeps, whoever would wake them needs no fence of its own, either.
+  head.measured.asymmetric_fence = options.nobody_sleeps || asymmetric_fence_works();
   head.measured.staging_bytes = options.arena_bytes;
   head.one_process = options.one_process;
+  head.nobody_sleeps = options.nobody_sleeps;
   std::copy(options.places.begin(), options.places.end(),
             reinterpret_cast<place*>(made.control_.base() + layout.places));
   head.magic = version();
@@ -120,7 +123,7 @@ job job::create(const job_options& options) {
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     made.line(rank).process.store(::getpid(), std::memory_order_relaxed);
   }
-  register_for_asymmetric_fence();
+  if (!options.nobody_sleeps) register_for_asymmetric_fence();
   return made;
 }
 
@@ -160,7 +163,8 @@ job job::attach(std::size_t rank, segment control, segment node, std::vector<doo
   joined.read_places();
   joined.nodes_.resize(joined.shape_->nodes());
   joined.nodes_[joined.shape_->node_of(rank)] = std::move(node);
-  register_for_asymmetric_fence();
+  // It takes the kernel some 15 ms in a process that has threads.
+  if (!head.nobody_sleeps) register_for_asymmetric_fence();
   let_others_read();
   // release: whoever reads what this rank lends finds it here.
   joined.line(rank).process.store(::getpid(), std::memory_order_release);

@@ -30,6 +30,8 @@ struct job_options {
   std::size_t boards_bytes = std::size_t{8} << 30;
   /// Ranks are threads of one process and may read each other's memory where it is.
   bool one_process = false;
+  /// No rank ever sleeps while it waits: none is told of anything, and none pays for being able to.
+  bool nobody_sleeps = false;
 };
 
 /// The life of a rank and how to wake it. On a line of its own: its owner writes here.
