@@ -57,8 +57,8 @@ each() {
   local name=$1 ranks
   shift
   for ranks in "$@"; do
-    # What one rank calls is left to the MPI.
-    check "$name, $ranks ranks" right "$ranks" "$name" $([ "$ranks" != 1 ] || echo alone)
+    # What one rank calls is left to the MPI, and with one seed alone: they have faults of their own, MPICH with others.
+    check "$name, $ranks ranks" right "$ranks" "$name" $([ "$ranks" != 1 ] || echo alone 1)
   done
 }
 
@@ -66,10 +66,10 @@ case $part in
   alone) # the programs themselves are right: they are so without the shim
     with=
     for name in collectives communicators requests threads; do
-      check "$name, without the shim" right 3 "$name" alone
+      check "$name, without the shim" right 3 "$name" alone 1
     done
     if [ "$mpi" = openmpi ]; then # Debian's MPICH does not look at arguments
-      check "errors, without the shim" right 3 errors alone
+      check "errors, without the shim" right 3 errors alone 1
     fi
     check "fortran, without the shim" right 3 fortran
     ;;
@@ -98,12 +98,12 @@ case $part in
     ;;
   settings)
     env=(MUSTER_ENABLE=none)
-    check "nothing enabled" right 3 collectives alone
+    check "nothing enabled" right 3 fortran
     env=(MUSTER_ENABLE=none MUSTER_REPORT=1)
-    check "nothing enabled: report" reports 3 "$(program collectives)" alone
+    check "nothing enabled: report" reports 3 "$(program fortran)"
     check "nothing enabled: nothing taken" took_none
     env=(MUSTER_ENABLE=alltoall,ialltoall MUSTER_REPORT=1)
-    check "two enabled: report" reports 3 "$(program collectives)" alone
+    check "two enabled: report" reports 3 "$(program fortran)"
     check "two enabled: taken, and no other" took_only alltoall ialltoall
     for bad in MUSTER_ENABLE=alltoal MUSTER_PROGRESS=sometimes MUSTER_PROGRESS=thread:core=x; do
       env=("$bad")
