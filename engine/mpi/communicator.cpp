@@ -68,12 +68,19 @@ bool communicator::find_members(MPI_Comm together) {
   return true;
 }
 
+// Other groups of ranks begin with another of theirs.
+std::size_t communicator::turn() const noexcept {
+  std::uint64_t bits = members_.size();
+  for (const std::size_t member : members_) bits = mix_bits(bits ^ member);
+  return bits;
+}
+
 void communicator::offer_memory() {
   driver_.on_engine([this] {
     muster::team& all = node_.team();
     mine_.turn = all.count_derived();
     try {
-      mine_.site = all.fabric().provide(members_, 0);
+      mine_.site = all.fabric().provide(members_, turn());
     } catch (const error&) {
       mine_.refused = 1;
     }
@@ -143,14 +150,16 @@ int communicators::forget(MPI_Comm of, int, void*, void* self) {
 }
 
 void communicators::bury() {
+  if (!unmade_.empty()) std::erase_if(unmade_, [](const entry& one) { return one->advance(); });
   if (!gone_.any()) return;
   for (const MPI_Comm one : gone_.take()) {
     if (recent& last = recent_[slot(one)]; last.handle == one) last = {};
     const auto at = all_.find(one);
     if (at == all_.end()) continue;
-    const entry ended = std::move(at->second);
+    entry ended = std::move(at->second);
     all_.erase(at);
     ended->forget_handle();
+    if (ended->in_the_making()) unmade_.push_back(std::move(ended));
   }
 }
 

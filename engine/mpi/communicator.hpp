@@ -51,6 +51,7 @@ private:
     std::uint64_t refused = 0;
   };
   bool find_members(MPI_Comm together);
+  std::size_t turn() const noexcept;
   void offer_memory();
   void make();
 
@@ -83,8 +84,10 @@ public:
     return last.is != nullptr && last.handle == of ? *last.is : find_again(of);
   }
 
-  /// Lets go of what the program has freed.
+  /// Lets go of what the program has freed, but for those whose exchange is under way.
   void bury();
+  /// Whether there are such.
+  bool has_unmade() const noexcept { return !unmade_.empty(); }
 
 private:
   using entry = std::shared_ptr<communicator>;
@@ -102,6 +105,7 @@ private:
   int keyval_ = MPI_KEYVAL_INVALID;
   std::unordered_map<MPI_Comm, entry> all_;
   gone<MPI_Comm> gone_;
+  std::vector<entry> unmade_;
   std::array<recent, 16> recent_{};
 };
 

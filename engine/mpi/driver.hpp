@@ -36,14 +36,18 @@ public:
   template <class Done>
   void until(Done done) {
     unsigned looks = 0;
+    bool looked = false;
     const auto enough = [&] {
       if (done()) return true;
+      // Whoever else waits at the gate, each turn is good for a look.
+      if (!std::exchange(looked, true)) return false;
       // Most waits end before.
       constexpr unsigned looks_between = 32;
       if (++looks % looks_between == 0) progress_beneath();
       return visitors_waiting_.load(std::memory_order_relaxed) != 0;
     };
     while (!done()) {
+      looked = false;
       if (engine_.has_own_thread()) {
         if (!enough()) ::sched_yield();
       } else {

@@ -28,12 +28,16 @@ failure failure_of(const std::exception_ptr& thrown, const char* function) {
   const std::string call = std::string(function) + ": ";
   try {
     std::rethrow_exception(thrown);
+  } catch (const rejected& why) {
+    return {why.error_class, why.what()};
   } catch (const error& why) {
     return {class_of(static_cast<errc>(why.code().value())), call + why.text()};
   } catch (const std::bad_alloc&) {
     return {MPI_ERR_NO_MEM, call + "no memory for the operation"};
   } catch (const std::exception& why) {
     return {MPI_ERR_OTHER, call + why.what()};
+  } catch (...) {
+    return {MPI_ERR_UNKNOWN, call + "an exception of unknown type"};
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "engine/error.hpp"
@@ -12,6 +13,14 @@ namespace muster::mpi {
 
 /// The class of MPI's that says most nearly what a failure of Muster's is.
 int class_of(errc code) noexcept;
+
+/// An argument is wrong: the class of MPI's error, and a text that names the call, the argument and
+/// what was expected.
+struct rejected : std::runtime_error {
+  rejected(int of_class, const std::string& text)
+      : std::runtime_error(text), error_class(of_class) {}
+  int error_class;
+};
 
 /// What went wrong with a call.
 struct failure {

@@ -26,7 +26,7 @@ struct node_options {
 
 /// Makes one, together with the others whom `among` connects. Defined by whoever composes the
 /// library out of an engine, algorithms and transports.
-/// \throws error `errc::bootstrap`, on all of them
+/// \throws error, perhaps on some of them alone
 std::unique_ptr<node> join_node(bootstrap& among, const node_options& options);
 
 }  // namespace muster::mpi

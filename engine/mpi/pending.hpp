@@ -34,6 +34,7 @@ public:
 
   MPI_Request request = MPI_REQUEST_NULL;  ///< a generalized request of the MPI's, to be completed
   std::shared_ptr<repeated> turn_of;       ///< instead, of a persistent operation
+  std::optional<int> code;                 ///< that its failure was reported with
   bool is_freed = false;                   ///< the program wants to hear of the request no more
   pending* next_ended = nullptr;           ///< of those that have ended; whoever holds them sets it
 

@@ -1,7 +1,5 @@
 // MPICH has no public way into its progress loop. Where it stands on UCX each turn of that loop
 // asks UCX for progress, by a function whose name is taken here.
-#include <dlfcn.h>
-
 #include <atomic>
 
 #include "engine/mpi/beneath.hpp"

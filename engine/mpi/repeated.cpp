@@ -1,7 +1,9 @@
 #include "engine/mpi/repeated.hpp"
 
+#include <string>
 #include <utility>
 
+#include "engine/error.hpp"
 #include "engine/mpi/types.hpp"
 
 namespace muster::mpi {
@@ -51,10 +53,31 @@ repeated_operations::~repeated_operations() {
 void repeated_operations::add(const call& what, std::shared_ptr<communicator> on,
                               MPI_Request* request) {
   if (self_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &self_);
-  constexpr int tags = 32768;  // as many as every MPI has
-  const int tag = std::exchange(next_tag_, (next_tag_ + 1) % tags);
+  const int tag = take_tag();
   PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, self_, request);
   all_.emplace(*request, std::make_shared<repeated>(what, std::move(on), tag));
+}
+
+int repeated_operations::take_tag() {
+  if (!free_tags_.empty()) {
+    const int tag = free_tags_.back();
+    free_tags_.pop_back();
+    return tag;
+  }
+  constexpr int tags = 32768;  // as many as every MPI has
+  if (next_tag_ == tags) {
+    throw error(errc::resource,
+                "there are " + std::to_string(tags) + " persistent collectives; expected fewer");
+  }
+  return next_tag_++;
+}
+
+void repeated_operations::remove(MPI_Request request) {
+  const auto at = all_.find(request);
+  if (at == all_.end()) return;
+  // A turn that is still under way sends its message later.
+  if (!at->second->under_way()) free_tags_.push_back(at->second->tag());
+  all_.erase(at);
 }
 
 std::shared_ptr<repeated> repeated_operations::find(MPI_Request request) const {

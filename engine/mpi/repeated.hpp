@@ -57,9 +57,10 @@ public:
   repeated_operations& operator=(const repeated_operations&) = delete;
 
   /// Makes `request`. The first one makes a communicator of this process alone.
+  /// \throws error `errc::resource` where there are too many
   void add(const call& what, std::shared_ptr<communicator> on, MPI_Request* request);
   /// The program frees the request.
-  void remove(MPI_Request request) { all_.erase(request); }
+  void remove(MPI_Request request);
   bool empty() const noexcept { return all_.empty(); }
   /// Null where it is another request.
   std::shared_ptr<repeated> find(MPI_Request request) const;
@@ -67,8 +68,11 @@ public:
   void complete(const repeated& one) const;
 
 private:
+  int take_tag();
+
   MPI_Comm self_ = MPI_COMM_NULL;
   int next_tag_ = 0;
+  std::vector<int> free_tags_;
   std::unordered_map<MPI_Request, std::shared_ptr<repeated>> all_;
 };
 

@@ -4,6 +4,7 @@
 // of Muster's errors, which MPICH mixes up.
 #include <mpi.h>
 
+#include <optional>
 #include <string>
 
 #include "engine/mpi/beneath.hpp"
@@ -59,8 +60,8 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
 
 extern "C" int MPI_Error_string(int code, char* text, int* length) {
   static const auto beneath = find_beneath<decltype(&MPI_Error_string)>("PMPI_Error_string");
-  const std::string* const own = shim::text_of(code);
-  if (own == nullptr || text == nullptr || length == nullptr) return beneath(code, text, length);
+  const std::optional<std::string> own = shim::text_of(code);
+  if (!own || text == nullptr || length == nullptr) return beneath(code, text, length);
   *length = static_cast<int>(own->copy(text, MPI_MAX_ERROR_STRING - 1));
   text[*length] = '\0';
   return MPI_SUCCESS;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,7 +23,8 @@ struct settings {
   /// Not a user's: whether the MPI asks for nonblocking operations when it looks for progress.
   bool asked_for_progress = true;
 
-  bool many_threads = false;  ///< of a process, somewhere, may call MPI at once
+  bool many_threads = false;      ///< not a user's: of some process many may call the MPI at once
+  bool all_many_threads = false;  ///< not a user's: of every process
 
   bool takes(routine which, form how) const noexcept {
     return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];

@@ -44,6 +44,9 @@ private:
 [[noreturn]] void give_up(bool speaks, const std::string& why) {
   if (speaks) {
     std::fprintf(stderr, "muster: %s\n", why.c_str());
+    // MPICH's launcher forgets what it has not passed on when it is told to end the program.
+    constexpr unsigned long_enough_us = 200'000;
+    ::usleep(long_enough_us);
     PMPI_Abort(MPI_COMM_WORLD, 1);
     std::abort();
   }
@@ -101,15 +104,25 @@ settings settings_of_all(communicator_bootstrap& world) {
   return own;
 }
 
-/// Looks at the clock where somebody wants to know.
+/// Whether something is so on all ranks.
+bool agree(communicator_bootstrap& world, bool mine) {
+  std::vector<std::uint8_t> all(world.size());
+  const std::uint8_t word = mine ? 1 : 0;
+  world.allgather(std::as_bytes(std::span(&word, 1)), std::as_writable_bytes(std::span(all)));
+  return std::ranges::find(all, 0) == all.end();
+}
+
+/// Looks at the engine's clock where somebody wants to know.
 class stopwatch {
 public:
-  using clock = std::chrono::steady_clock;
-  explicit stopwatch(bool wanted) : start_(wanted ? clock::now() : clock::time_point()) {}
-  std::chrono::nanoseconds read() const { return clock::now() - start_; }
+  stopwatch(const engine& clock, bool wanted) : clock_(clock) {
+    if (wanted) start_ = clock.now();
+  }
+  std::chrono::nanoseconds read() const { return clock_.now() - start_; }
 
 private:
-  clock::time_point start_;
+  const engine& clock_;
+  clock_time start_{0};
 };
 
 std::unique_ptr<shim>& the_shim() {
@@ -122,13 +135,30 @@ kind kind_of(const pending& one) noexcept {
 }
 
 /// Says why on this machine nothing is taken.
-void complain(const communicator_bootstrap& near, const error& why) {
-  if (near.rank() != 0) return;
+void complain(const std::string& why) {
   std::array<char, MPI_MAX_PROCESSOR_NAME> machine{};
   int length = 0;
   PMPI_Get_processor_name(machine.data(), &length);
-  std::fprintf(stderr, "muster: on %s all calls go to the MPI: %s\n", machine.data(),
-               why.text().c_str());
+  std::fprintf(stderr, "muster: on %s all calls go to the MPI: %s\n", machine.data(), why.c_str());
+}
+
+/// How joining the ranks of a machine went, on one of them.
+enum class joining : std::uint8_t { done, failed, wrong_setting };
+
+/// Whether it went well on all. A setting that one of them cannot follow ends the program; of
+/// anything else the first to meet it says why, where a report is wanted.
+bool all_joined(communicator_bootstrap& near, joining mine, const std::string& why, bool tells) {
+  std::vector<joining> all(near.size());
+  near.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  const auto is_first = [&](joining how) {
+    return std::ranges::find(all, how) - all.begin() == static_cast<std::ptrdiff_t>(near.rank());
+  };
+  if (std::ranges::find(all, joining::wrong_setting) != all.end()) {
+    give_up(is_first(joining::wrong_setting), why);
+  }
+  if (std::ranges::find(all, joining::failed) == all.end()) return true;
+  if (tells && is_first(joining::failed)) complain(why);
+  return false;
 }
 
 /// Whether a report is wanted, also of a process that has no shim.
@@ -169,7 +199,7 @@ void shim::begin() {
   if (!own.takes_anything()) return;
   // Without a way into the MPI's progress an operation would stand still while the program waits
   // for something else.
-  own.asked_for_progress = hook_into_progress(on_progress, own.many_threads);
+  own.asked_for_progress = agree(world, hook_into_progress(on_progress, own.many_threads));
   if (!own.asked_for_progress) {
     for (auto& one : own.enabled) {
       one[static_cast<std::size_t>(form::nonblocking)] = false;
@@ -179,15 +209,26 @@ void shim::begin() {
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
   communicator_bootstrap near(together);
+  std::unique_ptr<node> ranks;
+  std::string why;
+  auto mine = joining::done;
   try {
-    auto ranks = join_node(near, {.progress = own.progress, .processor = own.processor});
-    the_shim() = std::make_unique<shim>(own, together, std::move(ranks));
-    // release: all of it, for other threads.
-    active().store(the_shim().get(), std::memory_order_release);
-  } catch (const error& why) {  // on all ranks of this machine
-    if (own.report) complain(near, why);
-    PMPI_Comm_free(&together);
+    ranks = join_node(near, {.progress = own.progress, .processor = own.processor});
+  } catch (const error& failed) {
+    why = failed.text();
+    mine = failed.code() == errc::invalid_argument ? joining::wrong_setting : joining::failed;
+  } catch (const std::exception& failed) {
+    why = failed.what();
+    mine = joining::failed;
   }
+  if (!all_joined(near, mine, why, own.report)) {
+    ranks.reset();
+    PMPI_Comm_free(&together);
+    return;
+  }
+  the_shim() = std::make_unique<shim>(own, together, std::move(ranks));
+  // release: all of it, for other threads.
+  active().store(the_shim().get(), std::memory_order_release);
 }
 
 void shim::end() {
@@ -197,7 +238,8 @@ void shim::end() {
     const driver::visit here(one->driver_);
     one->driver_.until([one] {
       one->look();
-      return one->under_way_.load(std::memory_order_relaxed) == 0;
+      return one->under_way_.load(std::memory_order_relaxed) == 0 &&
+             !one->communicators_.has_unmade();
     });
     if (one->tally_.wanted()) own = one->report();
   }
@@ -211,6 +253,7 @@ shim::shim(const settings& own, MPI_Comm together, std::unique_ptr<node> ranks)
       together_(together),
       node_(std::move(ranks)),
       driver_(node_->engine(), own.many_threads),
+      mpi_may_combine_(!node_->engine().has_own_thread() || own.all_many_threads),
       tally_(own.report),
       communicators_(together_, *node_, driver_) {
   if (!own.report) return;
@@ -220,7 +263,11 @@ shim::shim(const settings& own, MPI_Comm together, std::unique_ptr<node> ranks)
   });
 }
 
-shim::~shim() { PMPI_Comm_free(&together_); }
+shim::~shim() {
+  static const auto free_beneath = find_beneath<decltype(&PMPI_Op_free)>("PMPI_Op_free");
+  for (MPI_Op& one : freed_operations_) free_beneath(&one);
+  PMPI_Comm_free(&together_);
+}
 
 usages shim::report() {
   std::vector<arrival_log::site> sites;
@@ -254,7 +301,7 @@ void shim::pass(kind of) {
 
 bool shim::is_left(const call& what, form how, const communicator& on) {
   const char* reason = on.reason_to_leave();
-  if (reason == nullptr) reason = reason_to_leave(what, types_);
+  if (reason == nullptr) reason = reason_to_leave(what, types_, mpi_may_combine_);
   if (reason == nullptr) return false;
   if (tally_.wanted()) tally_.left({what.what, how}, reason);
   return true;
@@ -262,13 +309,13 @@ bool shim::is_left(const call& what, form how, const communicator& on) {
 
 answer shim::blocking(const call& what) {
   if (what.comm == MPI_COMM_NULL) return {};  // an error that the MPI knows best
-  const stopwatch watch(tally_.wanted());
+  const stopwatch watch(node_->engine(), tally_.wanted());
   const driver::visit here(driver_);
-  const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
-  if (on->in_the_making()) await_made(*on);
-  if (is_left(what, form::blocking, *on)) return {};
   const kind of{what.what, form::blocking};
   try {
+    const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
+    if (on->in_the_making()) await_made(*on);
+    if (is_left(what, form::blocking, *on)) return {};
     translation own(what, types_, on->rank(), on->size());
     const std::optional<failure> failed = carry_out(of, on->team(), own, what.function);
     if (!failed) own.finish();
@@ -277,8 +324,8 @@ answer shim::blocking(const call& what) {
       tally_.took(of, on->team(), own.arguments());
     }
     return {true, failed ? report_failure(what.comm, *failed) : MPI_SUCCESS};
-  } catch (const rejected& why) {
-    return refuse(what, why);
+  } catch (...) {
+    return refuse(what);
   }
 }
 
@@ -304,9 +351,9 @@ void shim::await_made(communicator& one) {
   start_waiting();  // those that were called before
 }
 
-answer shim::refuse(const call& what, const rejected& why) {
-  const std::string text = why.what();
-  return {true, handle(what.comm, errors_.code_for(why.error_class, text), text)};
+answer shim::refuse(const call& what) {
+  const failure why = failure_of(std::current_exception(), what.function);
+  return {true, report_failure(what.comm, why)};
 }
 
 int shim::report_failure(MPI_Comm on, const failure& why) {
@@ -317,35 +364,36 @@ int shim::report_failure(MPI_Comm on, const failure& why) {
 answer shim::nonblocking(const call& what, MPI_Request* request) {
   if (what.comm == MPI_COMM_NULL) return {};
   const driver::visit here(driver_);
-  std::shared_ptr<communicator> on = communicators_.find(what.comm);
-  if (is_left(what, form::nonblocking, *on)) return {};
-  std::unique_ptr<pending> one;
   try {
-    one = std::make_unique<pending>(what, types_, std::move(on));
-  } catch (const rejected& why) {
-    return refuse(what, why);
+    std::shared_ptr<communicator> on = communicators_.find(what.comm);
+    if (is_left(what, form::nonblocking, *on)) return {};
+    auto one = std::make_unique<pending>(what, types_, std::move(on));
+    nonblocking_.reserve(nonblocking_.size() + 1);
+    const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
+    if (made != MPI_SUCCESS) return {true, made};
+    pending& begun = *one.release();  // the request's, from now on
+    begun.request = *request;
+    nonblocking_.emplace(*request, &begun);
+    start_or_wait(begun);
+    return {true, MPI_SUCCESS};
+  } catch (...) {
+    return refuse(what);
   }
-  const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
-  if (made != MPI_SUCCESS) return {true, made};
-  one->request = *request;
-  nonblocking_.emplace(*request, one.get());
-  start_or_wait(*one.release());  // the request's, from now on
-  return {true, MPI_SUCCESS};
 }
 
 answer shim::persistent(const call& what, MPI_Request* request) {
   if (what.comm == MPI_COMM_NULL) return {};
   const driver::visit here(driver_);
-  std::shared_ptr<communicator> on = communicators_.find(what.comm);
-  if (is_left(what, form::persistent, *on)) return {};
   try {
+    std::shared_ptr<communicator> on = communicators_.find(what.comm);
+    if (is_left(what, form::persistent, *on)) return {};
     const translation trial(what, types_, on->rank(), on->size());
-  } catch (const rejected& why) {
-    return refuse(what, why);
+    repeated_.add(what, std::move(on), request);
+    repeats_.store(true, std::memory_order_relaxed);
+    return {true, MPI_SUCCESS};
+  } catch (...) {
+    return refuse(what);
   }
-  repeated_.add(what, std::move(on), request);
-  repeats_.store(true, std::memory_order_relaxed);
-  return {true, MPI_SUCCESS};
 }
 
 void shim::awaited(MPI_Request request) {
@@ -388,16 +436,17 @@ bool shim::freed(MPI_Request request) {
   return true;
 }
 
-const std::string* shim::text_of(int code) {
+std::optional<std::string> shim::text_of(int code) {
   shim* const self = active().load(std::memory_order_relaxed);
-  if (self == nullptr) return nullptr;
+  if (self == nullptr) return std::nullopt;
   const driver::visit here(self->driver_);
-  return self->errors_.text_of(code);
+  const std::string* const text = self->errors_.text_of(code);
+  return text == nullptr ? std::nullopt : std::optional(*text);
 }
 
 bool shim::freed_operation(MPI_Op op) {
   shim* const self = active().load(std::memory_order_relaxed);
-  if (self == nullptr) return false;
+  if (self == nullptr || reduction_of(op) != reduction::custom) return false;
   const driver::visit here(self->driver_);
   if (self->under_way_.load(std::memory_order_relaxed) == 0 && self->repeated_.empty())
     return false;
@@ -410,7 +459,7 @@ bool shim::freed_operation(MPI_Op op) {
 void shim::on_progress() {
   shim* const one = active().load(std::memory_order_acquire);
   if (one == nullptr || one->under_way_.load(std::memory_order_relaxed) == 0) return;
-  one->driver_.tend([one] { one->look(); });
+  one->driver_.tend([one]() noexcept { one->look(); });
 }
 
 void shim::look() {
@@ -508,7 +557,10 @@ int shim::query(void* extra, MPI_Status* status) {
   status->MPI_TAG = MPI_UNDEFINED;
   shim* const self = active().load(std::memory_order_relaxed);
   if (!one.failed() || self == nullptr) return MPI_SUCCESS;
-  return self->report_failure(one.on().handle(), *one.failed());
+  const driver::visit here(self->driver_);
+  self->communicators_.bury();
+  if (!one.code) one.code = self->report_failure(one.on().handle(), *one.failed());
+  return *one.code;
 }
 
 int shim::free(void* extra) {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -63,8 +65,8 @@ public:
   static void started(MPI_Request request);
   /// The program frees a request. True if the MPI is not to hear of that before its operation ends.
   static bool freed(MPI_Request request);
-  /// What a code of Muster's says; null for others.
-  static const std::string* text_of(int code);
+  /// What a code of Muster's says; nothing for others.
+  static std::optional<std::string> text_of(int code);
   /// The program frees an operation of its own. True if the shim will do it, when nothing can use
   /// it any more.
   static bool freed_operation(MPI_Op op);
@@ -95,7 +97,8 @@ private:
   bool is_under_way(MPI_Request request) const;
   void complete(pending& one);
   int report_failure(MPI_Comm on, const failure& why);
-  answer refuse(const call& what, const rejected& why);
+  /// What was thrown, while it is caught.
+  answer refuse(const call& what);
 
   static int query(void* extra, MPI_Status* status);
   static int free(void* extra);
@@ -105,6 +108,7 @@ private:
   MPI_Comm together_;
   std::unique_ptr<node> node_;
   driver driver_;
+  bool mpi_may_combine_;  // on the thread that drives the engine
   types types_;
   error_codes errors_;
   tally tally_;

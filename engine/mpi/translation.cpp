@@ -18,11 +18,20 @@ std::byte* nowhere() noexcept {
 constexpr std::size_t largest_piece = std::size_t{1} << 30;  // bytes in one call that counts in int
 
 /// Contributions that the MPI combines, as it does in its own reductions.
-struct combined_by_mpi final : custom_reduction {
+struct combined_by_mpi final : translation::combiner {
   combined_by_mpi(const type_facts& facts, MPI_Datatype of, MPI_Op by, bool commutes)
-      : custom_reduction{.apply = combine, .element_bytes = facts.extent, .commutative = commutes},
+      : combiner(custom_reduction{
+            .apply = combine, .element_bytes = facts.extent, .commutative = commutes}),
         type(of),
-        op(by) {}
+        op(by) {
+    // The program may free its own while the operation runs.
+    if (!is_predefined(of)) PMPI_Type_dup(of, &type);
+  }
+  ~combined_by_mpi() override {
+    if (!is_predefined(type)) PMPI_Type_free(&type);
+  }
+  combined_by_mpi(const combined_by_mpi&) = delete;
+  combined_by_mpi& operator=(const combined_by_mpi&) = delete;
 
   static void combine(const custom_reduction& self, std::byte* to, const std::byte* left,
                       const std::byte* right, std::size_t count) {
@@ -60,14 +69,18 @@ bool lies_as_combined(const type_facts& type) noexcept {
 
 }  // namespace
 
-const char* reason_to_leave(const call& what, types& known) {
+const char* reason_to_leave(const call& what, types& known, bool mpi_may_combine) {
   if (!is_reduction(what) || what.op == MPI_OP_NULL || what.receive.type == MPI_DATATYPE_NULL) {
     return nullptr;  // nothing to combine, or an error to report
   }
   const type_facts& type = known.find(what.receive.type);
   const reduction op = reduction_of(what.op);
   if (op == reduction::none) return "operation";
-  if (op != reduction::custom) return has(type, op) ? nullptr : "operation on such elements";
+  const bool is_known = type.kind == elements::known || type.kind == elements::bytes;
+  if (op != reduction::custom && !has(type, op)) return "operation on such elements";
+  if (op != reduction::custom && is_known) return nullptr;
+  if (!mpi_may_combine) return "the MPI's operation in a thread";
+  if (op != reduction::custom) return nullptr;
   return lies_as_combined(type) && type.extent != 0 ? nullptr : "elements with gaps";
 }
 

@@ -4,33 +4,32 @@
 
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
 #include "engine/collective/perform.hpp"
 #include "engine/mpi/call.hpp"
+#include "engine/mpi/errors.hpp"
 #include "engine/mpi/types.hpp"
 
 namespace muster::mpi {
 
-/// An argument is wrong: the class of MPI's error, and a text that names the call, the argument and
-/// what was expected.
-struct rejected : std::runtime_error {
-  rejected(int of_class, const std::string& text)
-      : std::runtime_error(text), error_class(of_class) {}
-  int error_class;
-};
-
 /// Why a reduction is for the MPI to carry out; null where Muster can. The same on all ranks of the
 /// call, which have the same operation and type.
-const char* reason_to_leave(const call& what, types& known);
+/// \param mpi_may_combine where Muster does not know how to
+const char* reason_to_leave(const call& what, types& known, bool mpi_may_combine);
 
 /// A call in Muster's terms, with all that must live as long as it runs. Elements that are not
 /// contiguous are packed here, and unpacked by `finish`; neither happens to others.
 class translation {
 public:
+  /// How contributions are combined that Muster does not know.
+  struct combiner : custom_reduction {
+    explicit combiner(const custom_reduction& how) : custom_reduction(how) {}
+    virtual ~combiner() = default;
+  };
+
   /// \throws rejected
   translation(const call& from, types& known, std::size_t rank, std::size_t ranks);
   translation(const translation&) = delete;
@@ -39,8 +38,6 @@ public:
   const muster::arguments& arguments() const noexcept { return call_; }
   /// The operation, to be started.
   task<> begin(team& on) const;
-  /// Whether there is something to unpack.
-  bool unfinished() const noexcept { return !to_unpack_.empty(); }
   /// The operation has succeeded.
   void finish();
 
@@ -106,7 +103,7 @@ private:
   muster::arguments call_;
   layout sent_;
   layout received_;
-  std::unique_ptr<custom_reduction> combiner_;
+  std::unique_ptr<combiner> combiner_;
   std::vector<std::unique_ptr<std::byte[]>> packed_;
   std::vector<unpacking> to_unpack_;
 };

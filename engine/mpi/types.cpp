@@ -10,29 +10,28 @@
 namespace muster::mpi {
 namespace {
 
-int combiner_of(MPI_Datatype type) {
+struct envelope {
+  explicit envelope(MPI_Datatype of) {
+    PMPI_Type_get_envelope(of, &integers, &addresses, &datatypes, &combiner);
+  }
   int integers = 0;
   int addresses = 0;
   int datatypes = 0;
   int combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner);
-  return combiner;
-}
+};
+
+int combiner_of(MPI_Datatype type) { return envelope(type).combiner; }
 
 /// The type that a derived one is made of; of one with many, the first.
 class base_type {
 public:
   explicit base_type(MPI_Datatype of) {
-    int integers = 0;
-    int addresses = 0;
-    int datatypes = 0;
-    int combiner = 0;
-    PMPI_Type_get_envelope(of, &integers, &addresses, &datatypes, &combiner);
-    std::vector<int> all_integers(static_cast<std::size_t>(std::max(1, integers)));
-    std::vector<MPI_Aint> all_addresses(static_cast<std::size_t>(std::max(1, addresses)));
-    parts_.resize(static_cast<std::size_t>(datatypes));
-    PMPI_Type_get_contents(of, integers, addresses, datatypes, all_integers.data(),
-                           all_addresses.data(), parts_.data());
+    const envelope has(of);
+    std::vector<int> integers(static_cast<std::size_t>(std::max(1, has.integers)));
+    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(std::max(1, has.addresses)));
+    parts_.resize(static_cast<std::size_t>(has.datatypes));
+    PMPI_Type_get_contents(of, has.integers, has.addresses, has.datatypes, integers.data(),
+                           addresses.data(), parts_.data());
   }
   ~base_type() {
     for (MPI_Datatype& part : parts_) {
@@ -66,16 +65,20 @@ bounds bounds_of(MPI_Datatype type) {
 bool is_contiguous(MPI_Datatype type) {
   const bounds of = bounds_of(type);
   if (of.lower != 0 || of.extent != of.size) return false;
-  switch (combiner_of(type)) {
+  const envelope has(type);
+  // Of types with large counts MPI-4 tells no contents in this way.
+  const bool tells = has.integers + has.addresses > 0;
+  switch (has.combiner) {
     case MPI_COMBINER_NAMED:
       return true;
     case MPI_COMBINER_DUP:
+      return is_contiguous(base_type(type).get());
     case MPI_COMBINER_CONTIGUOUS:
     case MPI_COMBINER_VECTOR:
     case MPI_COMBINER_HVECTOR:
     case MPI_COMBINER_RESIZED:
       // Blocks that fill the extent leave nothing between each other.
-      return is_contiguous(base_type(type).get());
+      return tells && is_contiguous(base_type(type).get());
     default:
       return false;
   }
@@ -197,10 +200,20 @@ types::types() {
   for (const MPI_Datatype one : {MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION}) {
     add(one, pair);
   }
-  PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval_, this);
+  PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval_, nullptr);
+  // release: what it is made of, for whichever thread frees a type.
+  living().store(this, std::memory_order_release);
 }
 
-types::~types() { PMPI_Type_free_keyval(&keyval_); }
+types::~types() {
+  living().store(nullptr, std::memory_order_relaxed);
+  PMPI_Type_free_keyval(&keyval_);
+}
+
+std::atomic<types*>& types::living() noexcept {
+  static std::atomic<types*> one{nullptr};
+  return one;
+}
 
 void types::add(MPI_Datatype type, elements kind, datatype as) {
   if (type == MPI_DATATYPE_NULL) return;  // of a language that this MPI was built without
@@ -241,9 +254,10 @@ const type_facts& types::find_again(MPI_Datatype type) {
   return *facts;
 }
 
-int types::forget(MPI_Datatype, int, void* facts, void* self) {
-  auto& all = *static_cast<types*>(self);
-  all.gone_.add(std::unique_ptr<const type_facts>(static_cast<const type_facts*>(facts)));
+int types::forget(MPI_Datatype, int, void* facts, void*) {
+  std::unique_ptr<const type_facts> own(static_cast<const type_facts*>(facts));
+  types* const all = living().load(std::memory_order_acquire);
+  if (all != nullptr) all->gone_.add(std::move(own));
   return MPI_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -69,6 +70,8 @@ private:
   const type_facts& find_again(MPI_Datatype type);
   void bury();
   void add(MPI_Datatype type, elements kind, datatype as = datatype::byte);
+  /// The one there is: types of the program may outlive it.
+  static std::atomic<types*>& living() noexcept;
   static int forget(MPI_Datatype type, int keyval, void* facts, void* self);
 
   std::unordered_map<MPI_Datatype, type_facts> predefined_;

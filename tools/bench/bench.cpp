@@ -111,7 +111,13 @@ void require_place_for_tables(const options& wanted) {
 }
 
 void require_whole_shim(const options& wanted) {
-  if (!wanted.shim_under) return;
+  if (!wanted.shim_under) {
+    if (wanted.how.nonblocking) throw std::runtime_error("--nonblocking: goes with --shim alone");
+    return;
+  }
+  if (wanted.peers != std::vector{*wanted.shim_under}) {
+    throw std::runtime_error("--shim: is measured beside its own MPI; expected no other --vs");
+  }
   if (wanted.nodes != 1 || !wanted.algorithms.empty()) {
     throw std::runtime_error("--shim: goes with neither --nodes nor --algorithms");
   }

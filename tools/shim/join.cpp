@@ -1,6 +1,4 @@
 // The MPI shim, composed: Muster's default algorithms over shared memory.
-#include <unistd.h>
-
 #include <muster/muster.hpp>
 #include <optional>
 
@@ -11,10 +9,10 @@ namespace muster::mpi {
 namespace {
 
 /// As an MPI waits, without ever sleeping: what it has under way needs looking after, too.
-waiting_policy never_asleep(std::size_t ranks) {
-  const auto processors = static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
-  waiting_policy policy =
-      ranks <= processors ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
+waiting_policy as_an_mpi(bootstrap& among) {
+  waiting_policy policy = among.size() <= usable_processors(among)
+                              ? waiting_policy::core_of_its_own()
+                              : waiting_policy::cores_shared();
   policy.yield_for = waiting_policy::never_asleep;
   return policy;
 }
@@ -41,7 +39,7 @@ std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
       how.processor = *spare;
     }
   }
-  if (how.progress == progress::caller) how.waiting = never_asleep(among.size());
+  if (how.progress == progress::caller) how.waiting = as_an_mpi(among);
   return std::make_unique<joined_world>(among, how);
 }
 

@@ -10,13 +10,28 @@
 
 namespace muster::mpi {
 
-std::optional<int> spare_core(bootstrap& among) {
+namespace {
+
+std::vector<cpu_set_t> masks_of_all(bootstrap& among) {
   cpu_set_t mine;
   CPU_ZERO(&mine);
   ::sched_getaffinity(0, sizeof mine, &mine);
   std::vector<cpu_set_t> all(among.size());
   among.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
 
+}  // namespace
+
+std::size_t usable_processors(bootstrap& among) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  for (const cpu_set_t& one : masks_of_all(among)) CPU_OR(&usable, &usable, &one);
+  return static_cast<std::size_t>(CPU_COUNT(&usable));
+}
+
+std::optional<int> spare_core(bootstrap& among) {
+  const std::vector<cpu_set_t> all = masks_of_all(among);
   const auto processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   const auto ranks = static_cast<int>(among.size());
   const auto is_bound = [](const cpu_set_t& one) { return CPU_COUNT(&one) == 1; };

@@ -94,6 +94,20 @@ TEST_CASE("libraries: only Muster's ranks are spread over made-up nodes") {
   CHECK_FALSE(has(launch_command(library::mpich, {4, 2}, 2, places), "--nodes"));
 }
 
+TEST_CASE("libraries: Muster under an MPI is that MPI with the shim preloaded") {
+  program_places places{"/bin/muster", "/lib/bench"};
+  places.shim_under = library::openmpi;
+  const std::string_view preload = "LD_PRELOAD=/lib/shim/libmuster_openmpi.so";
+  CHECK(has(launch_command(library::muster, {4}, 2, places), preload));
+  CHECK(has(launch_command(library::muster, {4}, 2, places), "/lib/bench/worker_openmpi"));
+  CHECK_FALSE(has(launch_command(library::openmpi, {4}, 2, places), preload));
+  places.shim_under = library::mpich;
+  CHECK(has(launch_command(library::muster, {2}, 2, places), "/lib/shim/libmuster_mpich.so"));
+  CHECK(has(launch_command(library::muster, {4}, 2, places),
+            "/lib/shim/libmuster_mpich.so:/lib/bench/libmpich_yield.so"));
+  CHECK_FALSE(has(launch_command(library::mpich, {2}, 2, places), "LD_PRELOAD"));
+}
+
 TEST_CASE("libraries: names") {
   for (const library which : all_libraries) CHECK(library_named(name_of(which)) == which);
   CHECK_FALSE(library_named("lam").has_value());

@@ -1,0 +1,56 @@
+#include "engine/mpi/settings.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "engine/error.hpp"
+
+namespace muster::mpi {
+namespace {
+
+std::string complaint_of(void (*read)(settings&, std::string_view), std::string_view text) {
+  settings some;
+  try {
+    read(some, text);
+  } catch (const error& why) {
+    return why.text();
+  }
+  return {};
+}
+
+TEST_CASE("settings: what is enabled is taken, and nothing else") {
+  settings some;
+  enable(some, "alltoall,ialltoall,bcast_init");
+  CHECK(some.takes(routine::alltoall, form::blocking));
+  CHECK(some.takes(routine::alltoall, form::nonblocking));
+  CHECK(some.takes(routine::bcast, form::persistent));
+  CHECK_FALSE(some.takes(routine::bcast, form::blocking));
+  CHECK_FALSE(some.takes(routine::alltoallv, form::blocking));
+  enable(some, "none");
+  CHECK_FALSE(some.takes_anything());
+}
+
+TEST_CASE("settings: a name that is none is refused, and said") {
+  const std::string text = complaint_of(enable, "alltoall,alltoal");
+  CHECK(text.find("MUSTER_ENABLE: 'alltoal'") != std::string::npos);
+  CHECK(text.find("expected") != std::string::npos);
+  CHECK(complaint_of(enable, "bcast,") == "");
+  CHECK(complaint_of(enable, ",bcast") != "");
+}
+
+TEST_CASE("settings: who drives") {
+  settings some;
+  choose_progress(some, "thread:core=3");
+  CHECK(some.progress == progress_by::thread);
+  CHECK(some.processor == 3);
+  choose_progress(some, "auto");
+  CHECK(some.progress == progress_by::automatic);
+  for (const char* wrong : {"thread:core=", "thread:core=x", "thread:core=-1", "threads", ""}) {
+    CAPTURE(wrong);
+    CHECK(complaint_of(choose_progress, wrong).find("MUSTER_PROGRESS") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace muster::mpi
