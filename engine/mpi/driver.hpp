@@ -47,7 +47,7 @@ public:
       return visitors_waiting_.load(std::memory_order_relaxed) != 0;
     };
     while (!done()) {
-      looked = false;
+      looked = engine_.has_own_thread();  // which does the looking
       if (engine_.has_own_thread()) {
         if (!enough()) ::sched_yield();
       } else {
