@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 namespace muster {
 
@@ -17,5 +19,14 @@ public:
 protected:
   ~bootstrap() = default;
 };
+
+/// Collective: everybody's `mine`, in rank order.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+std::vector<T> tell_all(bootstrap& among, const T& mine) {
+  std::vector<T> all(among.size());
+  among.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
 
 }  // namespace muster

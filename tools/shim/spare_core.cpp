@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace muster::mpi {
@@ -16,9 +15,7 @@ std::vector<cpu_set_t> masks_of_all(bootstrap& among) {
   cpu_set_t mine;
   CPU_ZERO(&mine);
   ::sched_getaffinity(0, sizeof mine, &mine);
-  std::vector<cpu_set_t> all(among.size());
-  among.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-  return all;
+  return tell_all(among, mine);
 }
 
 }  // namespace

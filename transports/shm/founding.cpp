@@ -40,14 +40,6 @@ std::span<std::byte> bytes_of(Word& word) {
   return std::as_writable_bytes(std::span(&word, 1));
 }
 
-/// Everybody's word.
-template <class Word>
-std::vector<Word> gather(bootstrap& among, const Word& mine) {
-  std::vector<Word> all(among.size());
-  among.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-  return all;
-}
-
 const char* address_in(const introduction& rank) {
   return reinterpret_cast<const char*>(rank.offered);
 }
@@ -95,13 +87,13 @@ private:
       door_.emplace(among_.size());
       mine.listens_as = short_text<40>(door_->name());
     });
-    known_ = gather(among_, mine);
+    known_ = tell_all(among_, mine);
     return how;
   }
 
   /// Throws on every rank if the attempt failed on any.
   void agree(const outcome& mine) const {
-    const std::vector<outcome> all = gather(among_, mine);
+    const std::vector<outcome> all = tell_all(among_, mine);
     const outcome& worst = *std::ranges::max_element(all, {}, &outcome::weight);
     if (worst.weight == outcome::well) return;
     std::string text = "founding a job: " + worst.text();
