@@ -40,7 +40,6 @@ struct side {
   const MPI_Datatype* types = nullptr;  ///< alltoallw's, one a rank
 
   bool in_place() const noexcept { return buffer == MPI_IN_PLACE; }
-  bool varies() const noexcept { return counts.given(); }
 };
 
 /// A collective call as the program wrote it. Reductions and bcast put their count and type with

@@ -126,21 +126,13 @@ communicators::~communicators() {
   PMPI_Comm_free_keyval(&keyval_);
 }
 
-std::size_t communicators::slot(MPI_Comm of) noexcept {
-  std::uint64_t bits = 0;
-  static_assert(sizeof(of) <= sizeof(bits));
-  std::copy_n(reinterpret_cast<const std::byte*>(&of), sizeof(of),
-              reinterpret_cast<std::byte*>(&bits));
-  return mix_bits(bits) % std::tuple_size_v<decltype(recent_)>;
-}
-
 const communicators::entry& communicators::find_again(MPI_Comm of) {
   auto at = all_.find(of);
   if (at == all_.end()) {
     at = all_.emplace(of, std::make_shared<communicator>(of, together_, node_, driver_)).first;
     PMPI_Comm_set_attr(of, keyval_, nullptr);  // says when it goes
   }
-  recent_[slot(of)] = {of, &at->second};
+  last_.keep(of, at->second);
   return at->second;
 }
 
@@ -153,9 +145,9 @@ void communicators::bury() {
   if (!unmade_.empty()) std::erase_if(unmade_, [](const entry& one) { return one->advance(); });
   if (!gone_.any()) return;
   for (const MPI_Comm one : gone_.take()) {
-    if (recent& last = recent_[slot(one)]; last.handle == one) last = {};
     const auto at = all_.find(one);
     if (at == all_.end()) continue;
+    last_.forget(at->second);
     entry ended = std::move(at->second);
     all_.erase(at);
     ended->forget_handle();

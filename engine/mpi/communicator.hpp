@@ -2,7 +2,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "engine/mpi/driver.hpp"
 #include "engine/mpi/gone.hpp"
+#include "engine/mpi/handle_cache.hpp"
 #include "engine/mpi/node.hpp"
 #include "engine/team/team.hpp"
 #include "engine/wire/fabric.hpp"
@@ -70,6 +70,8 @@ private:
 
 /// Those of a process. Each goes when the program frees it, or when the last operation on it ends.
 class communicators {
+  using entry = std::shared_ptr<communicator>;
+
 public:
   communicators(MPI_Comm together, node& among, driver& by);
   /// The program makes no more calls.
@@ -77,11 +79,11 @@ public:
   communicators(const communicators&) = delete;
   communicators& operator=(const communicators&) = delete;
 
-  const std::shared_ptr<communicator>& find(MPI_Comm of) {
+  const entry& find(MPI_Comm of) {
     if (gone_.any()) [[unlikely]]
       bury();
-    const recent& last = recent_[slot(of)];
-    return last.is != nullptr && last.handle == of ? *last.is : find_again(of);
+    const entry* const last = last_.find(of);
+    return last != nullptr ? *last : find_again(of);
   }
 
   /// Lets go of what the program has freed, but for those whose exchange is under way.
@@ -90,12 +92,6 @@ public:
   bool has_unmade() const noexcept { return !unmade_.empty(); }
 
 private:
-  using entry = std::shared_ptr<communicator>;
-  struct recent {
-    MPI_Comm handle = MPI_COMM_NULL;
-    const entry* is = nullptr;
-  };
-  static std::size_t slot(MPI_Comm of) noexcept;
   const entry& find_again(MPI_Comm of);
   static int forget(MPI_Comm of, int keyval, void* value, void* self);
 
@@ -106,7 +102,7 @@ private:
   std::unordered_map<MPI_Comm, entry> all_;
   gone<MPI_Comm> gone_;
   std::vector<entry> unmade_;
-  std::array<recent, 16> recent_{};
+  handle_cache<MPI_Comm, entry> last_;
 };
 
 }  // namespace muster::mpi

@@ -18,7 +18,10 @@ namespace muster::mpi {
 class driver {
 public:
   /// \param many_threads may be in MPI at once
-  driver(engine& of, bool many_threads) noexcept : engine_(of), many_threads_(many_threads) {}
+  driver(muster::engine& of, bool many_threads) noexcept
+      : engine_(of), many_threads_(many_threads) {}
+
+  muster::engine& engine() const noexcept { return engine_; }
 
   /// A thread's stay in the shim; there is one at a time.
   class visit {
@@ -120,7 +123,7 @@ private:
     enter();
   }
 
-  engine& engine_;
+  muster::engine& engine_;
   bool many_threads_;
   std::recursive_mutex gate_;
   unsigned depth_ = 0;  // of the thread that has the gate

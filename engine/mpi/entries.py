@@ -92,14 +92,15 @@ def entry(collective, form, vendor, suffix, count, displacement):
         declarations.append(FORMS[form])
         names += [part.split()[-1] for part in FORMS[form].split(", ")]
     what = collective.lower()
+    routine = what if what == "alltoallw" else f"routine_of(muster::collective::{what})"
     last = ", request" if form != "blocking" else ""
     return "\n".join(
         [
             f'extern "C" int {name}({", ".join(declarations)}) {{',
             f'  static const auto beneath = find_beneath<decltype(&{name})>("P{name}");',
-            f"  shim* const in = shim::taking(routine::{what}, form::{form});",
+            f"  shim* const in = shim::taking({routine}, form::{form});",
             f'  if (in == nullptr) return beneath({", ".join(names)});',
-            f'  call what(routine::{what}, "{name}");',
+            f'  call what({routine}, "{name}");',
             *settings,
             f"  const answer taken = in->{form}(what{last});",
             f'  return taken.by_muster ? taken.code : beneath({", ".join(names)});',

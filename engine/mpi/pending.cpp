@@ -6,6 +6,7 @@
 #include "engine/mpi/errors.hpp"
 
 namespace muster::mpi {
+
 pending::pending(const call& from, types& known, std::shared_ptr<communicator> on)
     : which_(from.what),
       function_(from.function),
@@ -25,7 +26,12 @@ void pending::fail(const char* why) {
 }
 
 void pending::finish() {
-  if (!failed_) what_.finish();
+  if (failed_) return;
+  try {
+    what_.finish();
+  } catch (...) {
+    failed_ = failure_of(std::current_exception(), function_);
+  }
 }
 
 }  // namespace muster::mpi

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/error.hpp"
-#include "engine/mpi/types.hpp"
 
 namespace muster::mpi {
 
@@ -12,10 +11,6 @@ repeated::repeated(const call& from, std::shared_ptr<communicator> of, int its_t
     : what_(from), on_(std::move(of)), tag_(its_tag) {
   keep(what_.send);
   keep(what_.receive);
-}
-
-repeated::~repeated() {
-  for (MPI_Datatype& one : types_) PMPI_Type_free(&one);
 }
 
 void repeated::keep(side& of) {
@@ -37,14 +32,7 @@ numbers repeated::keep(const numbers& all) {
   return numbers(static_cast<const std::int64_t*>(numbers_.back().get()));
 }
 
-// Predefined types stay as they are: by their handles it is known what they are.
-MPI_Datatype repeated::keep(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL || is_predefined(type)) return type;
-  MPI_Datatype own = MPI_DATATYPE_NULL;
-  PMPI_Type_dup(type, &own);
-  types_.push_back(own);
-  return own;
-}
+MPI_Datatype repeated::keep(MPI_Datatype type) { return types_.emplace_back(type).get(); }
 
 repeated_operations::~repeated_operations() {
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);

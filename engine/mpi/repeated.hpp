@@ -10,6 +10,7 @@
 
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/communicator.hpp"
+#include "engine/mpi/types.hpp"
 
 namespace muster::mpi {
 
@@ -22,7 +23,6 @@ class repeated {
 public:
   /// Keeps what the program may free or change before it starts it: types, counts, displacements.
   repeated(const call& from, std::shared_ptr<communicator> of, int its_tag);
-  ~repeated();
   repeated(const repeated&) = delete;
   repeated& operator=(const repeated&) = delete;
 
@@ -45,7 +45,7 @@ private:
   bool under_way_ = false;
   std::vector<std::unique_ptr<std::int64_t[]>> numbers_;
   std::vector<std::unique_ptr<MPI_Datatype[]>> lists_;
-  std::vector<MPI_Datatype> types_;
+  std::vector<kept_type> types_;
 };
 
 /// Those of a process.

@@ -24,7 +24,7 @@ struct kind {
   routine which;
   form how;
 
-  std::string_view name() const noexcept { return name_of(which, how); }
+  std::string name() const { return name_of(which, how); }
   /// As the label of its calls in an `arrival_log`.
   std::uint64_t number() const noexcept {
     return static_cast<std::uint64_t>(which) * forms + static_cast<std::uint64_t>(how);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <string>
 #include <string_view>
 
 #include "engine/mpi/routine.hpp"
@@ -11,20 +10,18 @@ namespace muster::mpi {
 /// Who drives the engine of a process.
 enum class progress_by { caller, thread, automatic };
 
+/// Which calls, by routine and form.
+using call_set = std::array<std::array<bool, forms>, routines>;
+
 /// What a user says in the environment; the same for all ranks.
 struct settings {
   /// MUSTER_ENABLE: what is taken, as in "alltoall,ialltoall"; "none" for nothing; by default
   /// everything.
-  std::array<std::array<bool, forms>, routines> enabled{};
+  call_set enabled{};
   /// MUSTER_PROGRESS: caller, thread, thread:core=3 or auto.
   progress_by progress = progress_by::caller;
   int processor = -1;   ///< for the thread; negative: any
   bool report = false;  ///< MUSTER_REPORT: whether to say at the end what was done
-  /// Not a user's: whether the MPI asks for nonblocking operations when it looks for progress.
-  bool asked_for_progress = true;
-
-  bool many_threads = false;      ///< not a user's: of some process many may call the MPI at once
-  bool all_many_threads = false;  ///< not a user's: of every process
 
   bool takes(routine which, form how) const noexcept {
     return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];

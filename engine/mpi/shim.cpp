@@ -1,116 +1,16 @@
 #include "engine/mpi/shim.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
 #include <map>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
 
 #include "engine/mpi/gather.hpp"
-#include "engine/random.hpp"
 
 namespace muster::mpi {
 namespace {
-
-/// Connects the ranks of a communicator through the MPI.
-class communicator_bootstrap final : public bootstrap {
-public:
-  explicit communicator_bootstrap(MPI_Comm of) : of_(of) {
-    PMPI_Comm_rank(of, &rank_);
-    PMPI_Comm_size(of, &size_);
-  }
-  std::size_t rank() const noexcept override { return static_cast<std::size_t>(rank_); }
-  std::size_t size() const noexcept override { return static_cast<std::size_t>(size_); }
-  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-    static const auto beneath = find_beneath<decltype(&PMPI_Allgather)>("PMPI_Allgather");
-    const int bytes = static_cast<int>(mine.size());
-    beneath(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, of_);
-  }
-
-private:
-  MPI_Comm of_;
-  int rank_ = 0;
-  int size_ = 0;
-};
-
-/// Ends the program with a message, which one rank has to say.
-[[noreturn]] void give_up(bool speaks, const std::string& why) {
-  if (speaks) {
-    std::fprintf(stderr, "muster: %s\n", why.c_str());
-    // MPICH's launcher forgets what it has not passed on when it is told to end the program.
-    constexpr unsigned long_enough_us = 200'000;
-    ::usleep(long_enough_us);
-    PMPI_Abort(MPI_COMM_WORLD, 1);
-    std::abort();
-  }
-  for (;;) ::pause();  // an abort from here might come before the message
-}
-
-bool is_multithreaded() {
-  int level = MPI_THREAD_SINGLE;
-  PMPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
-
-/// What ranks tell each other of their settings.
-struct told_settings {
-  std::uint64_t digest = 0;
-  std::uint32_t wrong = 0;
-  std::uint32_t many_threads = 0;
-};
-
-std::uint64_t digest(const settings& of) {
-  std::uint64_t bits = mix_bits(static_cast<std::uint64_t>(of.progress) * 2 + (of.report ? 1 : 0));
-  for (const auto& one : of.enabled) {
-    for (const bool form : one) bits = mix_bits(bits + (form ? 1 : 2));
-  }
-  return bits;
-}
-
-/// Ranks that went by different settings would wait for each other for ever.
-settings settings_of_all(communicator_bootstrap& world) {
-  settings own;
-  told_settings mine;
-  mine.many_threads = is_multithreaded() ? 1 : 0;
-  std::string wrong;
-  try {
-    own = settings::from_environment();
-    mine.digest = digest(own);
-  } catch (const error& why) {
-    wrong = why.text();
-    mine.wrong = 1;
-  }
-  std::vector<told_settings> all(world.size());
-  world.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].wrong != 0) give_up(rank == world.rank(), wrong);
-  }
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank].digest == all[0].digest) continue;
-    give_up(world.rank() == 0,
-            "rank " + std::to_string(rank) +
-                " has other values of MUSTER_ENABLE, MUSTER_PROGRESS or MUSTER_REPORT than rank 0; "
-                "expected the same on all ranks");
-  }
-  own.many_threads =
-      std::ranges::any_of(all, [](const told_settings& one) { return one.many_threads != 0; });
-  return own;
-}
-
-/// Whether something is so on all ranks.
-bool agree(communicator_bootstrap& world, bool mine) {
-  std::vector<std::uint8_t> all(world.size());
-  const std::uint8_t word = mine ? 1 : 0;
-  world.allgather(std::as_bytes(std::span(&word, 1)), std::as_writable_bytes(std::span(all)));
-  return std::ranges::find(all, 0) == all.end();
-}
 
 /// Looks at the engine's clock where somebody wants to know.
 class stopwatch {
@@ -132,33 +32,6 @@ std::unique_ptr<shim>& the_shim() {
 
 kind kind_of(const pending& one) noexcept {
   return {one.which(), one.turn_of == nullptr ? form::nonblocking : form::persistent};
-}
-
-/// Says why on this machine nothing is taken.
-void complain(const std::string& why) {
-  std::array<char, MPI_MAX_PROCESSOR_NAME> machine{};
-  int length = 0;
-  PMPI_Get_processor_name(machine.data(), &length);
-  std::fprintf(stderr, "muster: on %s all calls go to the MPI: %s\n", machine.data(), why.c_str());
-}
-
-/// How joining the ranks of a machine went, on one of them.
-enum class joining : std::uint8_t { done, failed, wrong_setting };
-
-/// Whether it went well on all. A setting that one of them cannot follow ends the program; of
-/// anything else the first to meet it says why, where a report is wanted.
-bool all_joined(communicator_bootstrap& near, joining mine, const std::string& why, bool tells) {
-  std::vector<joining> all(near.size());
-  near.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-  const auto is_first = [&](joining how) {
-    return std::ranges::find(all, how) - all.begin() == static_cast<std::ptrdiff_t>(near.rank());
-  };
-  if (std::ranges::find(all, joining::wrong_setting) != all.end()) {
-    give_up(is_first(joining::wrong_setting), why);
-  }
-  if (std::ranges::find(all, joining::failed) == all.end()) return true;
-  if (tells && is_first(joining::failed)) complain(why);
-  return false;
 }
 
 /// Whether a report is wanted, also of a process that has no shim.
@@ -194,18 +67,10 @@ std::atomic<shim*>& shim::active() noexcept {
 
 void shim::begin() {
   communicator_bootstrap world(MPI_COMM_WORLD);
-  settings own = settings_of_all(world);
+  const settings own = agree_on_settings(world);
   is_reporting() = own.report;
   if (!own.takes_anything()) return;
-  // Without a way into the MPI's progress an operation would stand still while the program waits
-  // for something else.
-  own.asked_for_progress = agree(world, hook_into_progress(on_progress, own.many_threads));
-  if (!own.asked_for_progress) {
-    for (auto& one : own.enabled) {
-      one[static_cast<std::size_t>(form::nonblocking)] = false;
-      one[static_cast<std::size_t>(form::persistent)] = false;
-    }
-  }
+  const conditions found = agree_on_conditions(world, on_progress);
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
   communicator_bootstrap near(together);
@@ -226,7 +91,7 @@ void shim::begin() {
     PMPI_Comm_free(&together);
     return;
   }
-  the_shim() = std::make_unique<shim>(own, together, std::move(ranks));
+  the_shim() = std::make_unique<shim>(own, found, together, std::move(ranks));
   // release: all of it, for other threads.
   active().store(the_shim().get(), std::memory_order_release);
 }
@@ -248,24 +113,32 @@ void shim::end() {
   the_shim().reset();
 }
 
-shim::shim(const settings& own, MPI_Comm together, std::unique_ptr<node> ranks)
+shim::shim(const settings& own, const conditions& found, MPI_Comm together,
+           std::unique_ptr<node> ranks)
     : settings_(own),
+      taken_(own.enabled),
       together_(together),
       node_(std::move(ranks)),
-      driver_(node_->engine(), own.many_threads),
-      mpi_may_combine_(!node_->engine().has_own_thread() || own.all_many_threads),
+      driver_(node_->engine(), found.some_have_threads),
+      mpi_may_combine_(!driver_.engine().has_own_thread() || found.all_have_threads),
       tally_(own.report),
       communicators_(together_, *node_, driver_) {
+  if (!found.driven) {
+    // An operation would stand still while the program waits for something else.
+    for (auto& forms_of_one : taken_) {
+      forms_of_one[static_cast<std::size_t>(form::nonblocking)] = false;
+      forms_of_one[static_cast<std::size_t>(form::persistent)] = false;
+    }
+  }
   if (!own.report) return;
   driver_.on_engine([this] {
-    arrivals_ = std::make_unique<arrival_log>(node_->engine());
+    arrivals_ = std::make_unique<arrival_log>(driver_.engine());
     node_->team().record_arrivals(arrivals_.get());
   });
 }
 
 shim::~shim() {
-  static const auto free_beneath = find_beneath<decltype(&PMPI_Op_free)>("PMPI_Op_free");
-  for (MPI_Op& one : freed_operations_) free_beneath(&one);
+  free_operations();
   PMPI_Comm_free(&together_);
 }
 
@@ -284,7 +157,7 @@ usages shim::report() {
   // Also where only others of this machine made such calls.
   for (std::uint64_t number = 0; number < routines * forms; ++number) {
     const kind of = kind::numbered(number);
-    const auto at = judged.find(std::string(of.name()));
+    const auto at = judged.find(of.name());
     if (at != judged.end()) own[of].arrivals = at->second;
   }
   return own;
@@ -295,8 +168,8 @@ usages shim::report() {
 void shim::pass(kind of) {
   if (!tally_.wanted()) return;
   const driver::visit here(driver_);
-  const bool could = settings_.asked_for_progress || of.how == form::blocking;
-  tally_.left(of, could ? "not in MUSTER_ENABLE" : "no way into its progress");
+  const bool is_enabled = settings_.takes(of.which, of.how);
+  tally_.left(of, is_enabled ? "no way into its progress" : "not in MUSTER_ENABLE");
 }
 
 bool shim::is_left(const call& what, form how, const communicator& on) {
@@ -309,7 +182,7 @@ bool shim::is_left(const call& what, form how, const communicator& on) {
 
 answer shim::blocking(const call& what) {
   if (what.comm == MPI_COMM_NULL) return {};  // an error that the MPI knows best
-  const stopwatch watch(node_->engine(), tally_.wanted());
+  const stopwatch watch(driver_.engine(), tally_.wanted());
   const driver::visit here(driver_);
   const kind of{what.what, form::blocking};
   try {
@@ -427,7 +300,7 @@ void shim::started(MPI_Request request) {
 
 bool shim::freed(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
-  if (self == nullptr) return false;
+  if (self == nullptr || !self->has_requests()) return false;
   const driver::visit here(self->driver_);
   self->repeated_.remove(request);
   const auto at = self->nonblocking_.find(request);
@@ -448,8 +321,7 @@ bool shim::freed_operation(MPI_Op op) {
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr || reduction_of(op) != reduction::custom) return false;
   const driver::visit here(self->driver_);
-  if (self->under_way_.load(std::memory_order_relaxed) == 0 && self->repeated_.empty())
-    return false;
+  if (!self->needs_operations()) return false;
   self->freed_operations_.push_back(op);
   return true;
 }
@@ -498,7 +370,7 @@ void shim::start_or_wait(pending& one) {
 
 void shim::start(pending& one) {
   if (tally_.wanted()) tally_.took(kind_of(one), one.on().team(), one.what().arguments());
-  const auto begun = muster::start(node_->engine(), run(one));  // `ended_` tells of its end
+  const auto begun = muster::start(driver_.engine(), run(one));  // `ended_` tells of its end
 }
 
 task<> shim::run(pending& one) {
@@ -520,12 +392,11 @@ void shim::complete_ended() {
     complete(*one);
     one = next;
   }
-  if (!freed_operations_.empty()) free_operations();
+  if (!freed_operations_.empty() && !needs_operations()) free_operations();
 }
 
 void shim::free_operations() {
   static const auto beneath = find_beneath<decltype(&PMPI_Op_free)>("PMPI_Op_free");
-  if (under_way_.load(std::memory_order_relaxed) != 0 || !repeated_.empty()) return;
   for (MPI_Op& one : std::exchange(freed_operations_, {})) beneath(&one);
 }
 

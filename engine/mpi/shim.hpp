@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/mpi/agreement.hpp"
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/communicator.hpp"
 #include "engine/mpi/driver.hpp"
@@ -39,7 +40,8 @@ public:
   /// The process's own, if it takes such calls.
   static shim* taking(routine which, form how) noexcept {
     shim* const one = active().load(std::memory_order_relaxed);
-    if (one == nullptr || one->settings_.takes(which, how)) [[likely]]
+    const auto at = static_cast<std::size_t>(which);
+    if (one == nullptr || one->taken_[at][static_cast<std::size_t>(how)]) [[likely]]
       return one;
     one->pass({which, how});
     return nullptr;
@@ -50,7 +52,8 @@ public:
   static void end();
 
   /// \param own the settings that all processes have alike
-  shim(const settings& own, MPI_Comm together, std::unique_ptr<node> ranks);
+  shim(const settings& own, const conditions& found, MPI_Comm together,
+       std::unique_ptr<node> ranks);
   ~shim();
   shim(const shim&) = delete;
   shim& operator=(const shim&) = delete;
@@ -93,7 +96,16 @@ private:
   task<> marked(kind of, task<> work);
   task<> run(pending& one);
   void complete_ended();
+  /// Those that the program has freed.
   void free_operations();
+  bool has_requests() const noexcept {
+    return under_way_.load(std::memory_order_relaxed) != 0 ||
+           repeats_.load(std::memory_order_relaxed);
+  }
+  /// Something may still use an operation of the program's. In a visit.
+  bool needs_operations() const noexcept {
+    return under_way_.load(std::memory_order_relaxed) != 0 || !repeated_.empty();
+  }
   bool is_under_way(MPI_Request request) const;
   void complete(pending& one);
   int report_failure(MPI_Comm on, const failure& why);
@@ -105,6 +117,7 @@ private:
   static int cancel(void* extra, int complete);
 
   settings settings_;
+  call_set taken_;  // of the enabled ones
   MPI_Comm together_;
   std::unique_ptr<node> node_;
   driver driver_;

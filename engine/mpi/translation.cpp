@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -14,52 +13,6 @@ std::byte* nowhere() noexcept {
   static std::byte nothing{};
   return &nothing;
 }
-
-constexpr std::size_t largest_piece = std::size_t{1} << 30;  // bytes in one call that counts in int
-
-/// Contributions that the MPI combines, as it does in its own reductions.
-struct combined_by_mpi final : translation::combiner {
-  combined_by_mpi(const type_facts& facts, MPI_Datatype of, MPI_Op by, bool commutes)
-      : combiner(custom_reduction{
-            .apply = combine, .element_bytes = facts.extent, .commutative = commutes}),
-        type(of),
-        op(by) {
-    // The program may free its own while the operation runs.
-    if (!is_predefined(of)) PMPI_Type_dup(of, &type);
-  }
-  ~combined_by_mpi() override {
-    if (!is_predefined(type)) PMPI_Type_free(&type);
-  }
-  combined_by_mpi(const combined_by_mpi&) = delete;
-  combined_by_mpi& operator=(const combined_by_mpi&) = delete;
-
-  static void combine(const custom_reduction& self, std::byte* to, const std::byte* left,
-                      const std::byte* right, std::size_t count) {
-    const auto& own = static_cast<const combined_by_mpi&>(self);
-    const std::size_t most = std::max<std::size_t>(1, largest_piece / own.element_bytes);
-    for (std::size_t at = 0; at < count; at += most) {
-      const std::size_t some = std::min(most, count - at);
-      const std::size_t offset = at * own.element_bytes;
-      own.combine_some(to + offset, left + offset, right + offset, some);
-    }
-  }
-
-  // MPI's operations put what they find to the left of the second operand into that operand.
-  void combine_some(std::byte* to, const std::byte* left, const std::byte* right,
-                    std::size_t count) const {
-    const std::size_t bytes = count * element_bytes;
-    std::vector<std::byte> kept;
-    if (to == left) {
-      kept.assign(left, left + bytes);
-      left = kept.data();
-    }
-    if (to != right) std::memcpy(to, right, bytes);
-    PMPI_Reduce_local(left, to, static_cast<int>(count), type, op);
-  }
-
-  MPI_Datatype type;
-  MPI_Op op;
-};
 
 bool is_reduction(const call& what) noexcept { return has_op(collective_of(what.what)); }
 
@@ -150,12 +103,9 @@ translation::flat translation::uniform(const side& of, std::size_t blocks, wante
     auto* const at = static_cast<std::byte*>(of.buffer);
     return {at == nullptr ? nowhere() : at, bytes};
   }
-  std::byte* const room = make_room(blocks * bytes);
-  const elements_at all{static_cast<std::byte*>(of.buffer),
-                        of.count * static_cast<std::int64_t>(blocks), of.type};
-  if (use != wanted::written) pack(all, room);
-  if (use != wanted::read) to_unpack_.emplace_back(room, all, type);
-  return {room, bytes};
+  const scattered_elements all{static_cast<std::byte*>(of.buffer),
+                               of.count * static_cast<std::int64_t>(blocks), of.type, type};
+  return {flatten(all, use, make_room(blocks * bytes)), bytes};
 }
 
 // ---- blocks of varying lengths
@@ -229,13 +179,14 @@ bool translation::lies_flat(const side& of) {
                      [this](MPI_Datatype type) { return types_.find(type).contiguous; });
 }
 
+std::int64_t translation::displacement_bytes(const side& of) {
+  return of.types == nullptr ? static_cast<std::int64_t>(types_.find(of.type).extent) : 1;
+}
+
 // Displacements may be negative in MPI: they are counted from the first block's place on.
 std::byte* translation::lay_out(const side& of, layout& out) {
-  const auto displacement = [&](std::size_t rank) {
-    const std::int64_t unit =
-        of.types == nullptr ? static_cast<std::int64_t>(types_.find(of.type).extent) : 1;
-    return of.displacements[rank] * unit;
-  };
+  const std::int64_t unit = displacement_bytes(of);
+  const auto displacement = [&](std::size_t rank) { return of.displacements[rank] * unit; };
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     if (out.counts[rank] != 0) first = std::min(first, displacement(rank));
@@ -251,15 +202,13 @@ std::byte* translation::pack_blocks(const side& of, layout& out, wanted use) {
   std::exclusive_scan(out.counts.begin(), out.counts.end(), out.displacements.begin(),
                       std::size_t{0});
   std::byte* const room = make_room(out.displacements.back() + out.counts.back());
+  const std::int64_t unit = displacement_bytes(of);
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     if (out.counts[rank] == 0) continue;
-    const std::int64_t unit =
-        of.types == nullptr ? static_cast<std::int64_t>(types_.find(of.type).extent) : 1;
-    const elements_at block{static_cast<std::byte*>(of.buffer) + of.displacements[rank] * unit,
-                            of.counts[rank], type_of(of, rank)};
-    std::byte* const packed = room + out.displacements[rank];
-    if (use != wanted::written) pack(block, packed);
-    if (use != wanted::read) to_unpack_.emplace_back(packed, block, types_.find(block.type));
+    const MPI_Datatype type = type_of(of, rank);
+    flatten({static_cast<std::byte*>(of.buffer) + of.displacements[rank] * unit, of.counts[rank],
+             type, types_.find(type)},
+            use, room + out.displacements[rank]);
   }
   return room;
 }
@@ -315,59 +264,23 @@ void translation::translate_reduction(const call& from) {
 }
 
 void translation::reduce_by_mpi(const call& from, const type_facts& type) {
-  int commutes = 0;
-  PMPI_Op_commutative(from.op, &commutes);
-  combiner_ = std::make_unique<combined_by_mpi>(type, from.receive.type, from.op, commutes != 0);
+  combiner_ = std::make_unique<combined_by_mpi>(type, from.receive.type, from.op);
   call_.op = reduction::custom;
   call_.type = datatype::custom;
   call_.custom = combiner_.get();
 }
 
-// ---- packing
+// ---- elements that do not lie flat
+
+std::byte* translation::flatten(const scattered_elements& all, wanted use, std::byte* room) {
+  if (use != wanted::written) pack(all, room);
+  if (use != wanted::read) to_unpack_.emplace_back(room, all);
+  return room;
+}
 
 std::byte* translation::make_room(std::size_t bytes) {
   packed_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
   return packed_.back().get();
-}
-
-void translation::pack(const elements_at& from, std::byte* to) {
-  const type_facts& type = types_.find(from.type);
-  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(1, largest_piece / type.size));
-  for (std::int64_t at = 0; at < from.count; at += most) {
-    const auto some = static_cast<int>(std::min(most, from.count - at));
-    int position = 0;
-    PMPI_Pack(from.address + at * static_cast<std::int64_t>(type.extent), some, from.type, to,
-              static_cast<int>(type.size) * some, &position, MPI_COMM_SELF);
-    to += static_cast<std::size_t>(position);
-  }
-}
-
-translation::unpacking::unpacking(const std::byte* from, const elements_at& to,
-                                  const type_facts& type)
-    : from_(from), to_(to), size_(type.size), extent_(type.extent) {
-  PMPI_Type_dup(to.type, &to_.type);
-}
-
-translation::unpacking::unpacking(unpacking&& other) noexcept
-    : from_(other.from_), to_(other.to_), size_(other.size_), extent_(other.extent_) {
-  other.to_.type = MPI_DATATYPE_NULL;
-}
-
-translation::unpacking::~unpacking() {
-  if (to_.type != MPI_DATATYPE_NULL) PMPI_Type_free(&to_.type);
-}
-
-void translation::unpacking::unpack() const {
-  const std::byte* from = from_;
-  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(1, largest_piece / size_));
-  for (std::int64_t at = 0; at < to_.count; at += most) {
-    const auto some = static_cast<int>(std::min(most, to_.count - at));
-    int position = 0;
-    PMPI_Unpack(from, static_cast<int>(size_) * some, &position,
-                to_.address + at * static_cast<std::int64_t>(extent_), some, to_.type,
-                MPI_COMM_SELF);
-    from += static_cast<std::size_t>(position);
-  }
 }
 
 void translation::finish() {

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,9 @@
 #include "engine/collective/arguments.hpp"
 #include "engine/collective/perform.hpp"
 #include "engine/mpi/call.hpp"
+#include "engine/mpi/combined_by_mpi.hpp"
 #include "engine/mpi/errors.hpp"
+#include "engine/mpi/packing.hpp"
 #include "engine/mpi/types.hpp"
 
 namespace muster::mpi {
@@ -24,13 +27,7 @@ const char* reason_to_leave(const call& what, types& known, bool mpi_may_combine
 /// contiguous are packed here, and unpacked by `finish`; neither happens to others.
 class translation {
 public:
-  /// How contributions are combined that Muster does not know.
-  struct combiner : custom_reduction {
-    explicit combiner(const custom_reduction& how) : custom_reduction(how) {}
-    virtual ~combiner() = default;
-  };
-
-  /// \throws rejected
+  /// \throws rejected, or error where the MPI cannot pack
   translation(const call& from, types& known, std::size_t rank, std::size_t ranks);
   translation(const translation&) = delete;
   translation& operator=(const translation&) = delete;
@@ -38,7 +35,7 @@ public:
   const muster::arguments& arguments() const noexcept { return call_; }
   /// The operation, to be started.
   task<> begin(team& on) const;
-  /// The operation has succeeded.
+  /// The operation has succeeded. \throws error where the MPI cannot unpack
   void finish();
 
 private:
@@ -52,26 +49,6 @@ private:
   struct flat {
     std::byte* at = nullptr;
     std::size_t block_bytes = 0;
-  };
-  struct elements_at {
-    std::byte* address;
-    std::int64_t count;
-    MPI_Datatype type;
-  };
-  /// What stands packed in our memory, and where it belongs. The program may free the type before.
-  class unpacking {
-  public:
-    unpacking(const std::byte* from, const elements_at& to, const type_facts& type);
-    ~unpacking();
-    unpacking(unpacking&& other) noexcept;
-    unpacking& operator=(unpacking&&) = delete;
-    void unpack() const;
-
-  private:
-    const std::byte* from_;
-    elements_at to_;
-    std::size_t size_;
-    std::size_t extent_;
   };
   enum class wanted { read, written, both };
 
@@ -88,8 +65,10 @@ private:
   MPI_Datatype type_of(const side& of, std::size_t block) const noexcept {
     return of.types == nullptr ? of.type : of.types[block];
   }
+  std::int64_t displacement_bytes(const side& of);
   std::byte* make_room(std::size_t bytes);
-  void pack(const elements_at& from, std::byte* to);
+  /// Gives `room`, which has them or will have them before they are unpacked.
+  std::byte* flatten(const scattered_elements& all, wanted use, std::byte* room);
 
   void require_count(std::int64_t count, const char* name) const;
   void require_type(MPI_Datatype type, const char* name) const;
@@ -103,7 +82,7 @@ private:
   muster::arguments call_;
   layout sent_;
   layout received_;
-  std::unique_ptr<combiner> combiner_;
+  std::unique_ptr<combined_by_mpi> combiner_;
   std::vector<std::unique_ptr<std::byte[]>> packed_;
   std::vector<unpacking> to_unpack_;
 };

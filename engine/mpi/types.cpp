@@ -1,11 +1,10 @@
 #include "engine/mpi/types.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
-
-#include "engine/random.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -20,7 +19,8 @@ struct envelope {
   int combiner = MPI_COMBINER_NAMED;
 };
 
-int combiner_of(MPI_Datatype type) { return envelope(type).combiner; }
+/// Nobody can free it.
+bool is_predefined(MPI_Datatype type) { return envelope(type).combiner == MPI_COMBINER_NAMED; }
 
 /// The type that a derived one is made of; of one with many, the first.
 class base_type {
@@ -35,7 +35,7 @@ public:
   }
   ~base_type() {
     for (MPI_Datatype& part : parts_) {
-      if (combiner_of(part) != MPI_COMBINER_NAMED) PMPI_Type_free(&part);
+      if (!is_predefined(part)) PMPI_Type_free(&part);
     }
   }
   base_type(const base_type&) = delete;
@@ -93,7 +93,14 @@ type_facts facts_of(MPI_Datatype type) {
 
 }  // namespace
 
-bool is_predefined(MPI_Datatype type) { return combiner_of(type) == MPI_COMBINER_NAMED; }
+kept_type::kept_type(MPI_Datatype of) : type_(of) {
+  if (of == MPI_DATATYPE_NULL || is_predefined(of)) return;
+  is_own_ = PMPI_Type_dup(of, &type_) == MPI_SUCCESS;
+}
+
+kept_type::~kept_type() {
+  if (is_own_) PMPI_Type_free(&type_);
+}
 
 reduction reduction_of(MPI_Op op) noexcept {
   static const std::array<std::pair<MPI_Op, reduction>, 14> all{{
@@ -225,19 +232,11 @@ void types::add(MPI_Datatype type, elements kind, datatype as) {
   predefined_.try_emplace(type, facts);
 }
 
-std::size_t types::slot(MPI_Datatype type) noexcept {
-  std::uint64_t bits = 0;
-  static_assert(sizeof(type) <= sizeof(bits));
-  std::copy_n(reinterpret_cast<const std::byte*>(&type), sizeof(type),
-              reinterpret_cast<std::byte*>(&bits));
-  return mix_bits(bits) % std::tuple_size_v<decltype(recent_)>;
-}
-
 const type_facts& types::find_again(MPI_Datatype type) {
   const type_facts* facts = nullptr;
   if (const auto at = predefined_.find(type); at != predefined_.end()) {
     facts = &at->second;
-  } else if (combiner_of(type) == MPI_COMBINER_NAMED) {
+  } else if (is_predefined(type)) {
     facts = &predefined_.try_emplace(type, facts_of(type)).first->second;
   } else {
     void* kept = nullptr;
@@ -250,7 +249,7 @@ const type_facts& types::find_again(MPI_Datatype type) {
     }
     facts = static_cast<const type_facts*>(kept);
   }
-  recent_[slot(type)] = {type, facts};
+  last_.keep(type, *facts);
   return *facts;
 }
 
@@ -262,11 +261,7 @@ int types::forget(MPI_Datatype, int, void* facts, void*) {
 }
 
 void types::bury() {
-  for (const auto& facts : gone_.take()) {
-    for (recent& last : recent_) {
-      if (last.facts == facts.get()) last = {};
-    }
-  }
+  for (const auto& facts : gone_.take()) last_.forget(*facts);
 }
 
 }  // namespace muster::mpi

@@ -2,16 +2,17 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/collective/datatype.hpp"
 #include "engine/collective/reduction.hpp"
 #include "engine/mpi/gone.hpp"
+#include "engine/mpi/handle_cache.hpp"
 
 namespace muster::mpi {
 
@@ -35,8 +36,22 @@ struct type_facts {
   datatype as = datatype::byte;  ///< where the kind is `known`
 };
 
-/// Whether it is one of MPI's own, which nobody can free.
-bool is_predefined(MPI_Datatype type);
+/// A datatype that stays, whatever the program does to it: one of MPI's own, which keeps its handle
+/// since by that it is known, or a duplicate.
+class kept_type {
+public:
+  explicit kept_type(MPI_Datatype of);
+  ~kept_type();
+  kept_type(kept_type&& other) noexcept
+      : type_(other.type_), is_own_(std::exchange(other.is_own_, false)) {}
+  kept_type& operator=(kept_type&&) = delete;
+
+  MPI_Datatype get() const noexcept { return type_; }
+
+private:
+  MPI_Datatype type_;
+  bool is_own_ = false;
+};
 
 /// Which of Muster's reductions an operation of MPI is; `custom` where it is the program's own,
 /// `none` where no collective may use it.
@@ -57,16 +72,11 @@ public:
   const type_facts& find(MPI_Datatype type) {
     if (gone_.any()) [[unlikely]]
       bury();
-    const recent& last = recent_[slot(type)];
-    return last.facts != nullptr && last.type == type ? *last.facts : find_again(type);
+    const type_facts* const last = last_.find(type);
+    return last != nullptr ? *last : find_again(type);
   }
 
 private:
-  struct recent {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    const type_facts* facts = nullptr;
-  };
-  static std::size_t slot(MPI_Datatype type) noexcept;
   const type_facts& find_again(MPI_Datatype type);
   void bury();
   void add(MPI_Datatype type, elements kind, datatype as = datatype::byte);
@@ -75,7 +85,7 @@ private:
   static int forget(MPI_Datatype type, int keyval, void* facts, void* self);
 
   std::unordered_map<MPI_Datatype, type_facts> predefined_;
-  std::array<recent, 16> recent_{};
+  handle_cache<MPI_Datatype, type_facts> last_;
   gone<std::unique_ptr<const type_facts>> gone_;
   int keyval_ = MPI_KEYVAL_INVALID;
 };

@@ -78,7 +78,7 @@ void put_balance(const usage& one, cells& into) {
 }
 
 row row_of(kind of, const summary::line& one, std::size_t ranks) {
-  row result{std::string(of.name()), {}, ways_of(one.sum)};
+  row result{of.name(), {}, ways_of(one.sum)};
   result.numbers.fill(std::string(nothing));
   result.numbers[0] = fmt::format("{}", one.sum.calls());
   result.numbers[1] = calls_a_rank(one, ranks);

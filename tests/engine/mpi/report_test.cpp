@@ -10,13 +10,13 @@ namespace {
 using mpi::balance;
 using mpi::form;
 using mpi::kind;
-using mpi::routine;
+using mpi::routine_of;
 using mpi::summary;
 using mpi::usage;
 using mpi::usages;
 
-constexpr kind alltoall{routine::alltoall, form::blocking};
-constexpr kind ialltoall{routine::alltoall, form::nonblocking};
+constexpr kind alltoall{routine_of(collective::alltoall), form::blocking};
+constexpr kind ialltoall{routine_of(collective::alltoall), form::nonblocking};
 
 usage taken_by(const std::string& algorithm, std::uint64_t calls) {
   usage one;

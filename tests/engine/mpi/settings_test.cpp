@@ -22,11 +22,11 @@ std::string complaint_of(void (*read)(settings&, std::string_view), std::string_
 TEST_CASE("settings: what is enabled is taken, and nothing else") {
   settings some;
   enable(some, "alltoall,ialltoall,bcast_init");
-  CHECK(some.takes(routine::alltoall, form::blocking));
-  CHECK(some.takes(routine::alltoall, form::nonblocking));
-  CHECK(some.takes(routine::bcast, form::persistent));
-  CHECK_FALSE(some.takes(routine::bcast, form::blocking));
-  CHECK_FALSE(some.takes(routine::alltoallv, form::blocking));
+  CHECK(some.takes(routine_of(collective::alltoall), form::blocking));
+  CHECK(some.takes(routine_of(collective::alltoall), form::nonblocking));
+  CHECK(some.takes(routine_of(collective::bcast), form::persistent));
+  CHECK_FALSE(some.takes(routine_of(collective::bcast), form::blocking));
+  CHECK_FALSE(some.takes(routine_of(collective::alltoallv), form::blocking));
   enable(some, "none");
   CHECK_FALSE(some.takes_anything());
 }

@@ -79,7 +79,7 @@ case $part in
   threads) each threads 1 2 3 8 ;;
   progress)
     env=(MUSTER_PROGRESS=thread)
-    for name in collectives requests threads; do check "$name, a progress thread" right 3 "$name"; done
+    for name in collectives requests threads; do check "$name, a progress thread" right 3 "$name" thread; done
     env=(MUSTER_PROGRESS=auto)
     check "requests, perhaps a progress thread" right 2 requests
     ;;

@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 using mpi::balance;
 using mpi::form;
 using mpi::kind;
-using mpi::routine;
+using mpi::routine_of;
 
-constexpr kind barriers{routine::barrier, form::blocking};
-constexpr kind ibarriers{routine::barrier, form::nonblocking};
+constexpr kind barriers{routine_of(collective::barrier), form::blocking};
+constexpr kind ibarriers{routine_of(collective::barrier), form::nonblocking};
 
 /// What is found of ranks that record, and name their calls by their labels.
 std::map<std::string, balance> judge(std::size_t ranks,

@@ -11,13 +11,13 @@ namespace {
 using mpi::balance;
 using mpi::form;
 using mpi::kind;
-using mpi::routine;
+using mpi::routine_of;
 using mpi::summary;
 using mpi::usage;
 using mpi::usages;
 
-constexpr kind alltoall{routine::alltoall, form::blocking};
-constexpr kind ialltoall{routine::alltoall, form::nonblocking};
+constexpr kind alltoall{routine_of(collective::alltoall), form::blocking};
+constexpr kind ialltoall{routine_of(collective::alltoall), form::nonblocking};
 
 usage taken_by(const std::string& algorithm, std::uint64_t calls) {
   usage one;
@@ -48,7 +48,9 @@ TEST_CASE("shim: a table with aligned columns, whose lines all say whose they ar
   usage third;
   third.reasons["operation"] = 1;
   summary all;
-  all.add_rank({{alltoall, first}, {ialltoall, second}, {{routine::scan, form::blocking}, third}});
+  all.add_rank({{alltoall, first},
+                {ialltoall, second},
+                {{routine_of(collective::scan), form::blocking}, third}});
   all.add_rank({{alltoall, taken_by("pairwise", 1000)}});
   const std::vector<std::string> lines = lines_of(describe(all));
   const std::vector<std::string> expected = {
