@@ -28,7 +28,6 @@ struct waiting_policy {
 
   /// As `yield_for`: for ever.
   static constexpr clock_time never_asleep = clock_time::max();
-  constexpr bool sleeps() const { return yield_for != never_asleep; }
 
   static constexpr waiting_policy core_of_its_own() {
     return {

@@ -25,7 +25,7 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, const world
   options.processor = of.processor;
   const bool core_each = job.size() <= job.machine().processors;
   options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
-  options.waiting = of.waiting.value_or(options.waiting);
+  if (of.never_sleeps) options.waiting.yield_for = waiting_policy::never_asleep;
   options.sources = {&fabric};
   return options;
 }
@@ -87,10 +87,11 @@ const machine& measured_for_threads() {
 }
 
 /// Says that a rank ends because of an exception, before what it leaves undone says so less well.
-void fail_rank(const shm::job& job, std::size_t rank, const char* what) {
+void fail_rank(const shm::job& job, std::size_t rank, const std::string& what = {}) {
   job.fail({.code = errc::rank_died,
             .rank = rank,
-            .text = "rank " + std::to_string(rank) + " ended with an exception: " + what});
+            .text = "rank " + std::to_string(rank) + " ended with an exception" +
+                    (what.empty() ? "" : ": " + what)});
 }
 
 shm::job join_or_alone() {
@@ -106,8 +107,7 @@ shm::job found_job(bootstrap& with, const world_options& options) {
     // The recording will say so, too, when the others can be told.
   }
   const bool drives_itself = options.progress == progress::caller;
-  return shm::found(
-      with, {.nobody_sleeps = drives_itself && options.waiting && !options.waiting->sleeps()});
+  return shm::found(with, {.nobody_sleeps = drives_itself && options.never_sleeps});
 }
 
 }  // namespace
@@ -127,9 +127,7 @@ struct world::parts {
   ~parts() {
     const std::size_t self = job.joined_as();
     if (std::uncaught_exceptions() > exceptions_before) {
-      job.fail({.code = errc::rank_died,
-                .rank = self,
-                .text = "rank " + std::to_string(self) + " ended with an exception"});
+      fail_rank(job, self);
     }
     rank->engine().stop();
     job.set_state(self, wire::liveness::left);

@@ -3,12 +3,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "engine/progress/engine.hpp"
 #include "engine/progress/future.hpp"
-#include "engine/progress/waiting.hpp"
 #include "engine/team/bootstrap.hpp"
 #include "engine/team/team.hpp"
 
@@ -24,9 +22,9 @@ struct world_options {
   catalog algorithms = default_algorithms();
   /// `progress::thread` only: the processor for the engine's thread; negative: any.
   int processor = -1;
-  /// How to wait, instead of what suits the number of cores. Where it never sleeps, it is so on all
-  /// ranks.
-  std::optional<waiting_policy> waiting = {};
+  /// `progress::caller` only: a rank that waits goes on looking for as long as it has to. The same
+  /// on all ranks.
+  bool never_sleeps = false;
 };
 
 /// The team of all ranks of the job that this process was started in, with the engine that drives

@@ -8,15 +8,6 @@
 namespace muster::mpi {
 namespace {
 
-/// As an MPI waits, without ever sleeping: what it has under way needs looking after, too.
-waiting_policy as_an_mpi(bootstrap& among) {
-  waiting_policy policy = among.size() <= usable_processors(among)
-                              ? waiting_policy::core_of_its_own()
-                              : waiting_policy::cores_shared();
-  policy.yield_for = waiting_policy::never_asleep;
-  return policy;
-}
-
 class joined_world final : public node {
 public:
   joined_world(bootstrap& among, const world_options& options) : world_(among, options) {}
@@ -39,7 +30,8 @@ std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
       how.processor = *spare;
     }
   }
-  if (how.progress == progress::caller) how.waiting = as_an_mpi(among);
+  // As an MPI waits: what it has under way needs looking after, too.
+  how.never_sleeps = how.progress == progress::caller;
   return std::make_unique<joined_world>(among, how);
 }
 

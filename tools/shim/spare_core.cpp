@@ -9,31 +9,19 @@
 
 namespace muster::mpi {
 
-namespace {
-
-std::vector<cpu_set_t> masks_of_all(bootstrap& among) {
+std::optional<int> spare_core(bootstrap& among) {
   cpu_set_t mine;
   CPU_ZERO(&mine);
   ::sched_getaffinity(0, sizeof mine, &mine);
-  return tell_all(among, mine);
-}
-
-}  // namespace
-
-std::size_t usable_processors(bootstrap& among) {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  for (const cpu_set_t& one : masks_of_all(among)) CPU_OR(&usable, &usable, &one);
-  return static_cast<std::size_t>(CPU_COUNT(&usable));
-}
-
-std::optional<int> spare_core(bootstrap& among) {
-  const std::vector<cpu_set_t> all = masks_of_all(among);
+  const std::vector<cpu_set_t> all = tell_all(among, mine);
   const auto processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   const auto ranks = static_cast<int>(among.size());
   const auto is_bound = [](const cpu_set_t& one) { return CPU_COUNT(&one) == 1; };
   if (std::ranges::none_of(all, is_bound)) {
-    return processors >= 2 * ranks ? std::optional(-1) : std::nullopt;
+    cpu_set_t usable;
+    CPU_ZERO(&usable);
+    for (const cpu_set_t& one : all) CPU_OR(&usable, &usable, &one);
+    return CPU_COUNT(&usable) >= 2 * ranks ? std::optional(-1) : std::nullopt;
   }
   std::vector<int> spare;
   for (int processor = 0; processor < processors; ++processor) {

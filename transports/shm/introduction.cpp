@@ -1,5 +1,6 @@
 #include "transports/shm/introduction.hpp"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,13 +24,6 @@ std::uint64_t namespace_number(const char* file) {
   return ::stat(file, &status) == 0 ? status.st_ino : 0;
 }
 
-cpu_set_t set_of(std::span<const int> processors) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int each : processors) CPU_SET(static_cast<unsigned>(each), &set);
-  return set;
-}
-
 /// Why a rank cannot be in a job with rank 0; empty: it can, for all that they say.
 std::string hindrance(const introduction& rank, const introduction& first) {
   if (rank.version != first.version) return "this is another version of Muster than rank 0's";
@@ -46,7 +40,6 @@ std::string hindrance(const introduction& rank, const introduction& first) {
 }  // namespace
 
 introduction introduce_this_process() {
-  const std::vector<int> processors = allowed_cpus();
   introduction mine;
   mine.version = job::version();
   mine.process = ::getpid();
@@ -54,8 +47,8 @@ introduction introduce_this_process() {
   mine.network = namespace_number("/proc/self/ns/net");
   mine.processes = namespace_number("/proc/self/ns/pid");
   mine.machine = short_text<40>(first_line("/proc/sys/kernel/random/boot_id"));
-  mine.where = common_place(processors);
-  mine.allowed = set_of(processors);
+  mine.where = common_place(allowed_cpus());
+  ::sched_getaffinity(0, sizeof mine.allowed, &mine.allowed);
   return mine;
 }
 

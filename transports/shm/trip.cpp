@@ -8,19 +8,19 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "transports/shm/first_line.hpp"
 
 namespace muster::shm {
 namespace {
 
 bool share_a_core(int cpu, int other) {
-  std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
-                     "/topology/thread_siblings_list");
-  std::string siblings;
-  return std::getline(file, siblings) && lists_cpu(siblings, other);
+  return lists_cpu(first_line("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                              "/topology/thread_siblings_list"),
+                   other);
 }
 
 bool pin_this_thread(int cpu) {

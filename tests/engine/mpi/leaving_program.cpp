@@ -1,4 +1,4 @@
-// Ends in the way that its argument says, with collectives under way: `abort`, `killed`, `sleep`.
+// Ends in the way that its argument says, with collectives under way: `abort`, `killed`.
 
 #include <signal.h>
 #include <unistd.h>

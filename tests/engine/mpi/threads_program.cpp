@@ -33,6 +33,13 @@ void sum_words(job& mine, MPI_Comm on, int round) {
   mine.check_equal(sum, ranks * round + ranks * (ranks - 1) / 2, "a sum");
 }
 
+/// What Muster leaves to the MPI to combine.
+void sum_long_doubles(job& mine, MPI_Comm on) {
+  long double sum = 1;
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, on);
+  mine.check_equal(static_cast<int>(sum), mine.size(), "a sum of long doubles");
+}
+
 void work(job& mine, MPI_Comm on, int thread) {
   for (int round = 0; round < rounds; ++round) {
     flight one(on, static_cast<flight::kind>(round % flight::kinds), round, 50);
@@ -44,6 +51,7 @@ void work(job& mine, MPI_Comm on, int thread) {
     two.verify(mine, "of a thread");
     sum_words(mine, on, round + thread);
     if (round % 5 == 0) MPI_Barrier(on);
+    if (round % 7 == 0) sum_long_doubles(mine, on);
   }
 }
 
@@ -65,6 +73,7 @@ void check_orders(job& mine, const std::vector<MPI_Comm>& on) {
 
 int main(int argc, char** argv) {
   job mine(argc, argv, MPI_THREAD_MULTIPLE);
+  mine.check(mine.has_threads(), "the MPI gives MPI_THREAD_MULTIPLE");
   if (mine.has_threads()) {
     std::vector<MPI_Comm> on(threads);
     for (MPI_Comm& one : on) MPI_Comm_dup(MPI_COMM_WORLD, &one);

@@ -294,17 +294,17 @@ TEST_CASE("a rank that cannot begin does not keep the others waiting") {
 }
 
 TEST_CASE("a world that never sleeps, and one that does") {
-  const auto sleeps_of_rank_1 = [](std::optional<waiting_policy> waiting) {
+  const auto sleeps_of_rank_1 = [](bool never) {
     const auto results = on_processes(2, [&](bootstrap& with) {
-      world all(with, {.waiting = waiting});
+      world all(with, {.never_sleeps = never});
       if (with.rank() == 0) std::this_thread::sleep_for(milliseconds(100));
       all.run(meet(all.team()));
       return std::to_string(all.engine().counted().sleeps);
     });
     return results[1];
   };
-  CHECK(sleeps_of_rank_1(waiting_policy{.yield_for = std::chrono::hours(1)}) == "0");
-  CHECK(sleeps_of_rank_1(waiting_policy::asleep()) != "0");
+  CHECK(sleeps_of_rank_1(true) == "0");
+  CHECK(sleeps_of_rank_1(false) != "0");
 }
 
 }  // namespace
