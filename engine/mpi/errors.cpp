@@ -55,14 +55,10 @@ const std::string* error_codes::text_of(int code) const noexcept {
 }
 
 int handle(MPI_Comm of, int code, const std::string& text) {
-#if defined(MPICH_VERSION)
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(of, &handler);
   if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "muster: %s\n", text.c_str());
   PMPI_Errhandler_free(&handler);
-#else
-  static_cast<void>(text);
-#endif
   PMPI_Comm_call_errhandler(of, code);
   return code;
 }

@@ -48,8 +48,8 @@ private:
   std::array<entry, 64> all_;  // by class
 };
 
-/// Hands an error to the communicator's handler; what the call is to return. MPICH knows the texts
-/// of codes of its own classes no more: where it ends the program, this says them.
+/// Hands an error to the communicator's handler; what the call is to return. Where that ends the
+/// program, this says the text: MPICH no longer knows it, and Open MPI may lose what several say.
 int handle(MPI_Comm of, int code, const std::string& text);
 
 }  // namespace muster::mpi
