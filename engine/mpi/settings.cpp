@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "engine/error.hpp"
+#include "engine/progress/affinity.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -68,6 +69,9 @@ void choose_progress(settings& in, std::string_view text) {
         std::from_chars(number.data(), number.data() + number.size(), in.processor);
     if (code != std::errc{} || end != number.data() + number.size() || in.processor < 0) {
       refuse("MUSTER_PROGRESS", text, "a processor's number after 'core='");
+    }
+    if (!bound_for_now(in.processor)) {
+      refuse("MUSTER_PROGRESS", text, "a processor after 'core=' that this process may use");
     }
     in.progress = progress_by::thread;
   } else {

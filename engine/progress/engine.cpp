@@ -10,6 +10,9 @@
 #include <chrono>
 #include <string>
 
+#include "engine/error.hpp"
+#include "engine/progress/affinity.hpp"
+
 namespace muster {
 
 // ---- waiter
@@ -68,6 +71,16 @@ void doorbell::sleep(std::optional<clock_time> timeout) const noexcept {
 
 // ---- engine
 
+namespace {
+
+void check_usable(int processor) {
+  if (processor < 0 || bound_for_now(processor)) return;
+  throw error(errc::invalid_argument, "engine: processor is " + std::to_string(processor) +
+                                          "; expected one that this process may use");
+}
+
+}  // namespace
+
 engine::engine(engine_options options, doorbell bell)
     : has_own_thread_(options.mode == progress::thread),
       waiting_(options.waiting),
@@ -77,6 +90,7 @@ engine::engine(engine_options options, doorbell bell)
   // The constructing thread is the usual caller, and makes frames before it drives anything.
   if (!has_own_thread_) frame_pool::adopt(pool_.get());
   if (has_own_thread_) {
+    check_usable(options.processor);
     thread_ = std::jthread([this, processor = options.processor](std::stop_token stop) {
       run_thread(stop, processor);
     });
@@ -286,12 +300,7 @@ void engine::sleep() {
 }
 
 void engine::run_thread(std::stop_token stop, int processor) {
-  if (processor >= 0) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(static_cast<unsigned>(processor), &only);
-    ::sched_setaffinity(0, sizeof only, &only);
-  }
+  if (processor >= 0) bind_to(processor);
   drive_until([&stop] { return stop.stop_requested(); });
 }
 

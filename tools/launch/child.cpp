@@ -1,7 +1,6 @@
 #include "tools/launch/child.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,16 +12,10 @@
 #include <cstring>
 
 #include "engine/error.hpp"
+#include "engine/progress/affinity.hpp"
 
 namespace muster::launch {
 namespace {
-
-void bind_to(int processor) {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(static_cast<unsigned>(processor), &only);
-  ::sched_setaffinity(0, sizeof only, &only);
-}
 
 void read_nothing() {
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/collective/combine.hpp"
-#include "tools/measure/pinned.hpp"
+#include "engine/progress/affinity.hpp"
 #include "tools/measure/stopwatch.hpp"
 
 namespace muster::measure {
@@ -72,7 +72,7 @@ double rate_of_all(std::span<const int> cpus, std::size_t working_set, int round
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < cpus.size(); ++i) {
       threads.emplace_back([&, i] {
-        const pinned here(cpus[i]);
+        const bound_for_now here(cpus[i]);
         copier one(working_set / cpus.size());
         one.round();
         ready.fetch_add(1);
@@ -95,7 +95,7 @@ double other_core_rate(int writer, int reader, double core_rate) {
   std::atomic<int> turn{0};
   constexpr int rounds = 400;
   const auto copy_in_turn = [&](int cpu, int own, bool in) {
-    const pinned here(cpu);
+    const bound_for_now here(cpu);
     std::vector<char> mine(block, 1);
     std::vector<double> each;
     for (int i = 0; i < rounds; ++i) {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "tools/measure/pinned.hpp"
+#include "engine/progress/affinity.hpp"
 #include "tools/measure/stopwatch.hpp"
 
 namespace muster::measure {
@@ -53,7 +53,7 @@ struct pace {
 };
 
 void write_until_over(buffer_ring& ring, pace& at, std::size_t batch, int cpu) {
-  const pinned here(cpu);
+  const bound_for_now here(cpu);
   // A slot is changed again once it was taken; one batch must always fit.
   const std::uint64_t ahead = std::max(ring.slots().size(), batch) - batch;
   for (std::uint64_t done = 0; !at.over.load(std::memory_order_relaxed);) {
@@ -69,7 +69,7 @@ double crossing_ns(buffer_ring& source, buffer_ring& target, std::size_t batch,
                    const shm::cpu_pair& cpus) {
   pace at;
   const std::jthread writer([&] { write_until_over(source, at, batch, cpus.second); });
-  const pinned here(cpus.first);
+  const bound_for_now here(cpus.first);
   std::uint64_t done = 0;
   const double found = copy_ns(batch, [&] {
     while (at.written.load(std::memory_order_acquire) < done + batch) {

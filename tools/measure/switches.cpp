@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "engine/coro/task.hpp"
+#include "engine/progress/affinity.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/progress/future.hpp"
-#include "tools/measure/pinned.hpp"
 #include "tools/measure/stopwatch.hpp"
 
 namespace muster::measure {
@@ -103,14 +103,14 @@ double wake_ns(int ringer, int sleeper) {
   const doorbell back;
   constexpr int rounds = 200;
   const std::jthread other([&] {
-    const pinned here(sleeper);
+    const bound_for_now here(sleeper);
     for (int i = 0; i < rounds; ++i) {
       there.sleep(std::nullopt);
       there.drain();
       back.ring();
     }
   });
-  const pinned here(ringer);
+  const bound_for_now here(ringer);
   std::vector<double> each;
   for (int i = 0; i < rounds; ++i) {
     const stopwatch watch;
@@ -130,7 +130,7 @@ double switch_ns(int cpu, int others) {
   if (memory == MAP_FAILED) return 0;
   double result = 0;
   {
-    const pinned here(cpu);
+    const bound_for_now here(cpu);
     const yielding_processes those(*new (memory) meeting{}, others);
     std::vector<double> rounds;
     for (int i = 0; i < 15; ++i) {

@@ -189,8 +189,8 @@ private:
     first.send(bytes_of(mine), deadline);
     std::vector<descriptor> got = first.receive_descriptors(deadline);
     if (got.size() != known_.size() + 2) throw error(errc::bootstrap, "sends too little", 0);
-    segment control = segment::attach(got[0].release());
-    segment node = segment::attach(got[1].release());
+    segment control = segment::attach(std::move(got[0]));
+    segment node = segment::attach(std::move(got[1]));
     std::vector<doorbell> bells;
     for (descriptor& each : std::span(got).subspan(2)) bells.emplace_back(each.release());
     return job::attach(self(), std::move(control), std::move(node), std::move(bells));

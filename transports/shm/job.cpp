@@ -67,6 +67,14 @@ int adopt(std::size_t descriptor) {
   return fd;
 }
 
+/// What is no memory is somebody else's, and stays open.
+descriptor adopt_memory(std::size_t number) {
+  if (::fcntl(static_cast<int>(number), F_GET_SEALS) < 0) {
+    refuse("descriptor " + std::to_string(number) + " is not the shared memory of a job");
+  }
+  return descriptor(adopt(number));
+}
+
 }  // namespace
 
 // The control segment: header, places, lines, what all ranks share as a team, what each gives out
@@ -134,8 +142,8 @@ std::optional<job> job::join() {
   std::optional<job> joined;
   try {
     const std::size_t rank = parse_number(text);
-    segment control = segment::attach(adopt(parse_number(text)));
-    segment node = segment::attach(adopt(parse_number(text)));
+    segment control = segment::attach(adopt_memory(parse_number(text)));
+    segment node = segment::attach(adopt_memory(parse_number(text)));
     std::vector<doorbell> bells;
     while (!text.empty()) bells.emplace_back(doorbell(adopt(parse_number(text))));
     joined = attach(rank, std::move(control), std::move(node), std::move(bells));

@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -13,32 +12,30 @@
 namespace muster::shm {
 
 segment segment::create(const char* label, std::size_t bytes) {
-  const int descriptor = ::memfd_create(label, MFD_CLOEXEC);
-  if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+  muster::descriptor made(::memfd_create(label, MFD_CLOEXEC));
+  if (!made || ::ftruncate(made.get(), static_cast<off_t>(bytes)) != 0) {
     const std::string why = std::strerror(errno);
-    if (descriptor >= 0) ::close(descriptor);
     throw error(errc::resource,
                 "cannot make " + std::to_string(bytes) + " bytes of shared memory: " + why);
   }
-  return {descriptor, bytes};
+  return {std::move(made), bytes};
 }
 
-segment segment::attach(int descriptor) {
+segment segment::attach(muster::descriptor of) {
   struct stat status{};
-  if (::fstat(descriptor, &status) != 0 || status.st_size <= 0) {
-    ::close(descriptor);
+  if (::fstat(of.get(), &status) != 0 || status.st_size <= 0) {
     throw error(errc::bootstrap,
-                "descriptor " + std::to_string(descriptor) + " is not the shared memory of a job");
+                "descriptor " + std::to_string(of.get()) + " is not the shared memory of a job");
   }
-  return {descriptor, static_cast<std::size_t>(status.st_size)};
+  return {std::move(of), static_cast<std::size_t>(status.st_size)};
 }
 
-segment::segment(int descriptor, std::size_t bytes) : descriptor_(descriptor), bytes_(bytes) {
-  void* base =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+segment::segment(muster::descriptor of, std::size_t bytes)
+    : descriptor_(std::move(of)), bytes_(bytes) {
+  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                      descriptor_.get(), 0);
   if (base == MAP_FAILED) {
     const std::string why = std::strerror(errno);
-    ::close(descriptor_);
     throw error(errc::resource,
                 "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + why);
   }
@@ -47,7 +44,6 @@ segment::segment(int descriptor, std::size_t bytes) : descriptor_(descriptor), b
 
 segment::~segment() {
   if (base_ != nullptr) ::munmap(base_, bytes_);
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace muster::shm

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/progress/affinity.hpp"
 #include "transports/shm/first_line.hpp"
 
 namespace muster::shm {
@@ -21,13 +22,6 @@ bool share_a_core(int cpu, int other) {
   return lists_cpu(first_line("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
                               "/topology/thread_siblings_list"),
                    other);
-}
-
-bool pin_this_thread(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
 }
 
 /// The line that travels: one side writes odd numbers, the other the even ones that follow.
@@ -45,7 +39,7 @@ struct rally {
 };
 
 void play_back(rally& game, int cpu) {
-  if (!pin_this_thread(cpu)) {
+  if (!bind_to(cpu)) {
     game.over.store(true, std::memory_order_relaxed);
     return;
   }
@@ -62,7 +56,7 @@ std::optional<double> play(rally& game, int cpu, std::chrono::nanoseconds durati
   constexpr std::size_t fewest_volleys = 8;
   std::vector<double> trips_ns;
   std::uint64_t turn = 0;
-  bool together = pin_this_thread(cpu);
+  bool together = bind_to(cpu);
   const auto end = clock::now() + duration;
   while (together) {
     const auto start = clock::now();

@@ -100,6 +100,11 @@ TEST_CASE("words that are no job") {
   }
 }
 
+TEST_CASE("descriptors that are somebody else's stay open") {
+  check_refused("0,2,2,2");
+  CHECK(::fcntl(2, F_GETFD) == 0);
+}
+
 TEST_CASE("a rank beyond the job, too few doorbells, too many") {
   const shm::job made = shm::job::create(options_for(2, 1));
   const auto with_descriptors = [&made](std::size_t rank, std::size_t drop, std::size_t add) {

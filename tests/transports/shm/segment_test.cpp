@@ -21,7 +21,7 @@ TEST_CASE("a new segment is zero, and the same memory under another descriptor")
   REQUIRE(made.bytes() == 10'000);
   CHECK(std::all_of(made.base(), made.base() + made.bytes(),
                     [](std::byte each) { return each == std::byte{0}; }));
-  const shm::segment same = shm::segment::attach(::dup(made.descriptor()));
+  const shm::segment same = shm::segment::attach(descriptor(::dup(made.descriptor())));
   CHECK(same.bytes() == made.bytes());
   CHECK(same.base() != made.base());
   made.base()[9'999] = std::byte{7};
@@ -72,11 +72,11 @@ TEST_CASE("more than there can be is refused") {
 TEST_CASE("what is no segment is refused") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
-  for (const int descriptor : {ends[0], ends[1], -1, 9999}) {
-    const auto why = failure_of([descriptor] { (void)shm::segment::attach(descriptor); });
+  for (const int number : {ends[0], ends[1], -1, 9999}) {
+    const auto why = failure_of([number] { (void)shm::segment::attach(descriptor(number)); });
     REQUIRE(why);
     CHECK(why->code() == errc::bootstrap);
-    CHECK(::fcntl(descriptor, F_GETFD) == -1);
+    CHECK(::fcntl(number, F_GETFD) == -1);
   }
 }
 
