@@ -180,6 +180,11 @@ protected:
   void take_place() noexcept;
   /// Before it begins: by what `text` chooses.
   void prepare_by(std::string_view text);
+  /// Before it begins: to other buffers, null where these are.
+  void move_to(const std::byte* send, std::byte* receive) noexcept {
+    call_.send = send;
+    call_.receive = receive;
+  }
   void end(const std::exception_ptr& failure) noexcept override;
   /// One that is still under way ends here.
   ~context() { end_if_running(); }

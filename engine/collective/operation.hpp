@@ -24,6 +24,8 @@ public:
     return part;
   }
 
+  using context::move_to;
+
   /// Runs what `text` chooses, whatever the team would; see `team::find`. Before it begins.
   void choose(std::string_view text) { prepare_by(text); }
 

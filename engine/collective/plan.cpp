@@ -38,7 +38,7 @@ void plan::dropping::operator()(operation* kept) const noexcept {
   }
 }
 
-task<> plan::run() {
+operation& plan::idle() const {
   if (kept_ == nullptr) {
     throw error(errc::invalid_argument, "plan: run after it was moved from; expected a plan");
   }
@@ -46,7 +46,22 @@ task<> plan::run() {
     throw error(errc::invalid_argument,
                 "plan: run again before the last run's end; expected one run at a time");
   }
-  return kept_->run();
+  return *kept_;
+}
+
+task<> plan::run() { return idle().run(); }
+
+task<> plan::run_on(const void* send, void* receive) {
+  operation& one = idle();
+  const arguments& call = one.call();
+  if ((send == nullptr) != (call.send == nullptr) ||
+      (receive == nullptr) != (call.receive == nullptr)) {
+    throw error(errc::invalid_argument,
+                "plan: run_on: a buffer is null where the plan's is none, or the other way round; "
+                "expected the same");
+  }
+  one.move_to(static_cast<const std::byte*>(send), static_cast<std::byte*>(receive));
+  return one.run();
 }
 
 }  // namespace muster

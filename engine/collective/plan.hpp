@@ -26,9 +26,9 @@ task<> by(std::string_view algorithm, task<> collective);
 ///
 /// Arguments are checked, layouts kept and the algorithm chosen when the plan is made; a run
 /// allocates nothing and costs less than the plain call. Local: that a rank calls through a plan
-/// the others need not know, as long as no other algorithm is chosen by hand. Buffers and a
-/// reduction of the user's own outlive the plan; layouts are copied. Move-only; dies before its
-/// team, and not on another thread while it runs.
+/// the others need not know, as long as no other algorithm is chosen by hand. Buffers outlive the
+/// runs on them, a reduction of the user's own the plan; layouts are copied. Move-only; dies before
+/// its team, and not on another thread while it runs.
 class plan {
 public:
   /// \param collective what any of Muster's collectives returned, not awaited
@@ -38,8 +38,12 @@ public:
   /// One run, an operation like that of the plain call in all. The one before has ended, and its
   /// task is gone. \throws error `errc::invalid_argument` where it has not.
   task<> run();
+  /// One run on other buffers, and all further ones: as long as the plan's, and null where its are,
+  /// as for what is in place or a rank does not have. \throws as `run`, and where that differs
+  task<> run_on(const void* send, void* receive);
 
 private:
+  operation& idle() const;
   struct dropping {  // a run that is still under way keeps what it needs
     void operator()(operation* kept) const noexcept;
   };

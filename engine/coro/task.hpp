@@ -151,6 +151,16 @@ public:
 
   awaiter operator co_await() && noexcept { return awaiter{frame_}; }
 
+  /// Begins it where nothing awaits it: whoever has the task looks whether it is `done`.
+  void begin(const coroutine_place& at) {
+    promise_type& promise = frame_.promise();
+    promise.place = at;
+    if (promise.around == nullptr || promise.around->begin(at, frame_)) frame_.resume();
+  }
+  bool done() const noexcept { return frame_.done(); }
+  /// What it completed with, of one that was begun here and is done. \throws what it threw
+  T take() { return awaiter{frame_}.await_resume(); }
+
   /// Puts a bracket around the coroutine, which has not begun.
   void surround(bracket& with) noexcept { frame_.promise().around = &with; }
   /// The bracket around it, or null.

@@ -56,4 +56,20 @@ struct call {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// Whether a buffer is one, and not MPI_IN_PLACE or MPI_BOTTOM.
+inline bool is_somewhere(const void* buffer) noexcept {
+  return buffer != nullptr && buffer != MPI_IN_PLACE;
+}
+
+/// Of two calls that name no arrays: whether they differ in nothing but where their buffers are.
+inline bool are_written_alike(const call& one, const call& other) noexcept {
+  const auto alike = [](const side& mine, const side& theirs) {
+    const bool same_place =
+        mine.buffer == theirs.buffer || (is_somewhere(mine.buffer) && is_somewhere(theirs.buffer));
+    return same_place && mine.count == theirs.count && mine.type == theirs.type;
+  };
+  return one.what == other.what && alike(one.send, other.send) &&
+         alike(one.receive, other.receive) && one.op == other.op && one.root == other.root;
+}
+
 }  // namespace muster::mpi

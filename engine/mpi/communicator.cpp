@@ -55,7 +55,11 @@ communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& 
 }
 
 communicator::~communicator() {
-  if (own_) driver_.on_engine([this] { own_.reset(); });
+  if (team_ == nullptr) return;
+  driver_.on_engine([this] {
+    last_ = {};
+    own_.reset();
+  });
 }
 
 bool communicator::find_members(MPI_Comm together) {

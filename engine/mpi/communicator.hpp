@@ -2,12 +2,17 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "engine/collective/arguments.hpp"
+#include "engine/collective/plan.hpp"
+#include "engine/mpi/call.hpp"
 #include "engine/mpi/driver.hpp"
 #include "engine/mpi/gone.hpp"
 #include "engine/mpi/handle_cache.hpp"
@@ -43,6 +48,22 @@ public:
   MPI_Comm handle() const noexcept { return handle_; }
   void forget_handle() noexcept { handle_ = MPI_COMM_NULL; }
 
+  /// A blocking call that means the same whenever it is written alike, but for where its buffers
+  /// are. Made ready when it comes again: programs repeat their calls.
+  struct remembered {
+    call written;
+    arguments meant;
+    std::optional<plan> ready = {};
+  };
+  /// The last call of its kind, if it was written like this one; or null.
+  remembered* recall(const call& like) noexcept {
+    auto& last = last_[static_cast<std::size_t>(like.what)];
+    return last && are_written_alike(last->written, like) ? &*last : nullptr;
+  }
+  void remember(const call& written, const arguments& meant) {
+    last_[static_cast<std::size_t>(written.what)].emplace(written, meant);
+  }
+
 private:
   /// What a rank says of the memory it provides for the team.
   struct offer {
@@ -66,6 +87,7 @@ private:
   MPI_Request exchange_ = MPI_REQUEST_NULL;
   std::unique_ptr<muster::team> own_;
   muster::team* team_ = nullptr;
+  std::array<std::optional<remembered>, routines> last_;
 };
 
 /// Those of a process. Each goes when the program frees it, or when the last operation on it ends.

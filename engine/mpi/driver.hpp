@@ -9,7 +9,6 @@
 #include "engine/mpi/beneath.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/progress/future.hpp"
-#include "engine/progress/local_run.hpp"
 
 namespace muster::mpi {
 
@@ -67,9 +66,9 @@ public:
       until([&] { return running.ended(); });
       running.wait();
     } else {
-      const local_run running(engine_, std::move(work));
-      until([&] { return running.ended(); });
-      running.take();
+      work.begin({&engine_, &engine_.scope()});
+      until([&] { return work.done(); });
+      work.take();
     }
   }
 

@@ -91,6 +91,8 @@ private:
   void start_waiting();
   void start_or_wait(pending& one);
   void start(pending& one);
+  /// A blocking call that is written as one before.
+  answer again(const communicator& on, communicator::remembered& before, const call& what);
   std::optional<failure> carry_out(kind of, muster::team& on, const translation& what,
                                    const char* function);
   task<> marked(kind of, task<> work);

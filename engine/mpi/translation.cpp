@@ -65,6 +65,14 @@ task<> translation::begin(team& on) const {
                  call_.receive_blocks == nullptr ? none : *call_.receive_blocks);
 }
 
+bool translation::means_the_same_again(const call& from) {
+  const auto stays = [this](MPI_Datatype type) {
+    return type == MPI_DATATYPE_NULL || types_.find(type).stays;
+  };
+  return packed_.empty() && combiner_ == nullptr && call_.send_blocks == nullptr &&
+         call_.receive_blocks == nullptr && stays(from.send.type) && stays(from.receive.type);
+}
+
 // ---- blocks of one length
 
 void translation::translate_movement(const call& from) {

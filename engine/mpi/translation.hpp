@@ -33,6 +33,9 @@ public:
   translation& operator=(const translation&) = delete;
 
   const muster::arguments& arguments() const noexcept { return call_; }
+  /// Whether a call that is written alike means the same, on the buffers that it names: it names no
+  /// array and nothing that can be freed, and nothing was packed.
+  bool means_the_same_again(const call& from);
   /// The operation, to be started.
   task<> begin(team& on) const;
   /// The operation has succeeded. \throws error where the MPI cannot unpack

@@ -88,7 +88,8 @@ type_facts facts_of(MPI_Datatype type) {
   const bounds of = bounds_of(type);
   return {.size = static_cast<std::size_t>(std::max<MPI_Count>(0, of.size)),
           .extent = static_cast<std::size_t>(std::max<MPI_Count>(0, of.extent)),
-          .contiguous = is_contiguous(type)};
+          .contiguous = is_contiguous(type),
+          .stays = is_predefined(type)};
 }
 
 }  // namespace

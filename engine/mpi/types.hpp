@@ -34,6 +34,7 @@ struct type_facts {
       false;  ///< data of all elements lies in order, without gaps, from the address on
   elements kind = elements::opaque;
   datatype as = datatype::byte;  ///< where the kind is `known`
+  bool stays = false;            ///< nobody can free it
 };
 
 /// A datatype that stays, whatever the program does to it: one of MPI's own, which keeps its handle

@@ -31,6 +31,40 @@ TEST_CASE("a plan runs again and again on the same buffers") {
   });
 }
 
+TEST_CASE("a plan runs on other buffers") {
+  run_threads(3, [](team& of) {
+    std::array<std::array<int, 2>, 4> mine{};
+    std::array<std::array<int, 2>, 4> total{};
+    plan add(allreduce(of, mine[0], total[0], sum));
+    for (int round = 0; round < 20; ++round) {
+      const auto at = static_cast<std::size_t>(round % 4);
+      mine[at].fill(static_cast<int>(of.rank()) + round);
+      total[at].fill(-1);
+      start(add.run_on(mine[at].data(), total[at].data())).wait();
+      for (const int each : total[at]) CHECK(each == 3 + 3 * round);
+    }
+    start(add.run()).wait();  // on the last ones
+    CHECK(total[3][0] == 3 + 3 * 19);
+  });
+}
+
+TEST_CASE("a plan in place stays so, and others do not become so") {
+  run_threads(2, [](team& of) {
+    std::array<int, 2> data{};
+    plan in_place(allreduce(of, data, sum));
+    plan between(allgather(of, std::span(data).first(1), data));
+    for (const auto& wrong : {failure_of([&] { (void)in_place.run_on(&data, &data); }),
+                              failure_of([&] { (void)between.run_on(nullptr, &data); })}) {
+      REQUIRE(wrong);
+      CHECK(wrong->code() == errc::invalid_argument);
+      CHECK(says(wrong->text(), "plan: run_on: a buffer is null"));
+    }
+    std::array<int, 2> other = {1, 2};
+    start(in_place.run_on(nullptr, &other)).wait();
+    CHECK(other == std::array{2, 4});
+  });
+}
+
 TEST_CASE("ranks with and without a plan meet") {
   run_threads(3, [](team& of) {
     std::vector<int> all(3);
