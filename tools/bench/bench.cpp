@@ -115,6 +115,9 @@ void require_whole_shim(const options& wanted) {
     if (wanted.how.nonblocking) throw std::runtime_error("--nonblocking: goes with --shim alone");
     return;
   }
+  if (wanted.late && wanted.how.compute_us > 0) {
+    throw std::runtime_error("--compute: does not go with --arrivals");
+  }
   if (wanted.nodes != 1 || !wanted.algorithms.empty()) {
     throw std::runtime_error("--shim: goes with neither --nodes nor --algorithms");
   }
@@ -357,6 +360,7 @@ Examples:
   muster bench alltoall -n 16 --nodes 4 --algorithms pairwise,auto --sizes 8K
   muster bench alltoall -n 16 --nodes 4 --algorithms auto,pairwise --arrivals random:mif=32
   muster bench alltoall -n 2,16 --shim openmpi --nonblocking
+  MUSTER_PROGRESS=thread muster bench alltoall -n 2 --shim openmpi --nonblocking --compute 500
 )";
 
 }  // namespace
@@ -429,6 +433,13 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
   bench->add_flag("--nonblocking", wanted->how.nonblocking,
                   "allreduce, allgather, alltoall: begin each call and wait for it, as in "
                   "MPI_Iallreduce and MPI_Wait");
+  bench
+      ->add_option("--compute", wanted->how.compute_us,
+                   "compute for so long between the two; a call's time is what is not hidden "
+                   "behind that")
+      ->check(CLI::PositiveNumber)
+      ->needs("--nonblocking")
+      ->type_name("MICROSECONDS");
   bench
       ->add_option("--nodes", wanted->nodes,
                    "made-up nodes that Muster's ranks are spread over, see muster run; the peers' "

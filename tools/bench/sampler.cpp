@@ -95,6 +95,7 @@ sampler::entry sampler::enter(const contender& who, const extent& size, const po
   one.timed.checks = checks_per_sample(at);
   one.timed.asked = std::string_view(who.asked);
   one.timed.nonblocking = how_.nonblocking;
+  one.timed.compute_us = how_.compute_us;
   one.timed.late = late;
   one.found.at = at;
   one.found.of = who.of;

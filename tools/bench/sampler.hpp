@@ -24,6 +24,7 @@ struct sampling {
   std::chrono::milliseconds sample_time{30};  ///< length of one sample
   std::chrono::seconds patience{60};          ///< for one answer, before a job counts as hung
   bool nonblocking = false;                   ///< calls are begun and waited for
+  double compute_us = 0;                      ///< in between
 };
 
 /// The libraries' jobs for one number of ranks. A job that fails is started anew for the next

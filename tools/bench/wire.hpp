@@ -3,36 +3,15 @@
 // travel as they lie in memory.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <string_view>
 
+#include "engine/fixed_text.hpp"
 #include "tools/bench/measured.hpp"
 
 namespace muster::bench {
 
 /// The environment variable that tells a worker where its coordinator listens.
 inline constexpr const char* socket_variable = "MUSTER_BENCH_SOCKET";
-
-/// Text in a record: cut to fit, always terminated.
-template <std::size_t Size>
-class fixed_text {
-public:
-  /// The longest text that is not cut.
-  static constexpr std::size_t most = Size - 1;
-
-  fixed_text() = default;
-  fixed_text(std::string_view text) {
-    std::copy_n(text.begin(), std::min(text.size(), most), bytes_.begin());
-  }
-  std::string_view view() const {
-    return {bytes_.begin(), std::find(bytes_.begin(), bytes_.end() - 1, '\0')};
-  }
-
-private:
-  std::array<char, Size> bytes_{};
-};
 
 /// A worker's first record.
 struct hello {
@@ -64,6 +43,7 @@ struct order {
   std::uint64_t calls = 0;    ///< timed calls, back to back
   std::uint64_t checks = 0;   ///< calls afterwards whose every element is looked at
   bool nonblocking = false;   ///< begun and waited for, where the library knows the difference
+  double compute_us = 0;      ///< in between, the rank's own time; not part of a call's
   fixed_text<64> asked;       ///< Muster's algorithm; empty or `automatic`: as it likes
   lateness late;
 };

@@ -1,7 +1,10 @@
 // A rank of `muster bench` on an MPI library; compiled once against each of them.
 #include <mpi.h>
 
+#include <time.h>
+
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -42,6 +45,7 @@ public:
   std::string choose(const order& job) {
     using enum collective;
     nonblocking_ = job.nonblocking;
+    compute_ = std::chrono::duration<double, std::micro>(job.compute_us);
     if (!nonblocking_ || job.what == allreduce || job.what == allgather || job.what == alltoall) {
       return "default";
     }
@@ -153,8 +157,21 @@ public:
 
 private:
   finished await() {
+    compute();
     MPI_Wait(&request_, MPI_STATUS_IGNORE);
     return {};
+  }
+  /// The rank's own time, of which it has less while others have its core.
+  void compute() const {
+    if (compute_.count() == 0) return;
+    const auto until = own_time() + compute_;
+    while (own_time() < until) {
+    }
+  }
+  static std::chrono::duration<double, std::micro> own_time() {
+    timespec spent{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
   }
   void arrange(int words) { blocks_.arrange(words, size()); }
   const int* counts() const { return blocks_.counts().data(); }
@@ -165,6 +182,7 @@ private:
 
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool nonblocking_ = false;
+  std::chrono::duration<double, std::micro> compute_{0};
   int rank_ = 0;
   int size_ = 1;
 };

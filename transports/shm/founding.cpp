@@ -25,9 +25,11 @@ struct outcome {
   enum weights : std::uint32_t { well, another_gave_up, another_failed, failed };
   std::uint32_t weight = well;
   std::uint32_t blamed = 0;
-  short_text<504> why;
+  fixed_text<504> why;
 
-  std::string text() const { return "rank " + std::to_string(blamed) + ": " + why.str(); }
+  std::string text() const {
+    return "rank " + std::to_string(blamed) + ": " + std::string(why.view());
+  }
 };
 
 /// What a rank tells rank 0 when it has connected.
@@ -71,9 +73,9 @@ private:
       return {own       ? outcome::failed
               : gave_up ? outcome::another_gave_up
                         : outcome::another_failed,
-              static_cast<std::uint32_t>(own ? self() : why.rank()), short_text<504>(why.text())};
+              static_cast<std::uint32_t>(own ? self() : why.rank()), fixed_text<504>(why.text())};
     } catch (const std::exception& why) {
-      return {outcome::failed, static_cast<std::uint32_t>(self()), short_text<504>(why.what())};
+      return {outcome::failed, static_cast<std::uint32_t>(self()), fixed_text<504>(why.what())};
     }
   }
 
@@ -85,7 +87,7 @@ private:
       mine.offered = reinterpret_cast<std::uint64_t>(offered_.data());
       if (self() != 0 || among_.size() == 1) return;
       door_.emplace(among_.size());
-      mine.listens_as = short_text<40>(door_->name());
+      mine.listens_as = fixed_text<40>(door_->name());
     });
     known_ = tell_all(among_, mine);
     return how;
@@ -178,7 +180,7 @@ private:
   // ---- the others
 
   job follow() const {
-    const std::string name = known_[0].listens_as.str();
+    const std::string name(known_[0].listens_as.view());
     if (name.empty()) throw error(errc::bootstrap, "listens to nobody", 0);
     const bool all_read = reads_all();
     // Rank 0 gives up first, and says for whom it waited.

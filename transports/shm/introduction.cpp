@@ -27,7 +27,7 @@ std::uint64_t namespace_number(const char* file) {
 /// Why a rank cannot be in a job with rank 0; empty: it can, for all that they say.
 std::string hindrance(const introduction& rank, const introduction& first) {
   if (rank.version != first.version) return "this is another version of Muster than rank 0's";
-  if (rank.machine.text != first.machine.text) return "this is another machine than rank 0's";
+  if (rank.machine.view() != first.machine.view()) return "this is another machine than rank 0's";
   if (rank.user != first.user) {
     return "this process is user " + std::to_string(rank.user) + "'s, rank 0's user " +
            std::to_string(first.user) + "'s";
@@ -46,7 +46,7 @@ introduction introduce_this_process() {
   mine.user = ::geteuid();
   mine.network = namespace_number("/proc/self/ns/net");
   mine.processes = namespace_number("/proc/self/ns/pid");
-  mine.machine = short_text<40>(first_line("/proc/sys/kernel/random/boot_id"));
+  mine.machine = std::string_view(first_line("/proc/sys/kernel/random/boot_id"));
   mine.where = common_place(allowed_cpus());
   ::sched_getaffinity(0, sizeof mine.allowed, &mine.allowed);
   return mine;

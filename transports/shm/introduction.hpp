@@ -3,26 +3,14 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
+#include "engine/fixed_text.hpp"
 #include "engine/team/shape.hpp"
 
 namespace muster::shm {
-
-/// As much of a text as fits, as bytes that can be sent.
-template <std::size_t Bytes>
-struct short_text {
-  std::array<char, Bytes> text{};
-
-  short_text() = default;
-  explicit short_text(std::string_view from) { from.copy(text.data(), Bytes - 1); }
-  std::string str() const { return text.data(); }
-};
 
 /// What a process that is to become a rank says of itself. As long in all versions, and beginning
 /// with the version. Trivially copyable.
@@ -32,11 +20,11 @@ struct introduction {
   std::uint32_t user = 0;
   std::uint64_t network = 0;    ///< the namespaces that it is in;
   std::uint64_t processes = 0;  ///< 0: not known
-  short_text<40> machine;       ///< the id of its boot
+  fixed_text<40> machine;       ///< the id of its boot
   place where;
   cpu_set_t allowed{};        ///< processors
   std::uint64_t offered = 0;  ///< the address of what others may try to read
-  short_text<40> listens_as;  ///< rank 0: the name of its socket
+  fixed_text<40> listens_as;  ///< rank 0: the name of its socket
 };
 
 /// The calling process's, but for the last two.

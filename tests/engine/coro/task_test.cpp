@@ -31,6 +31,26 @@ TEST_CASE("a task runs when it is awaited, and gives its result") {
   CHECK(start(here, add(2, 3)).wait() == 5);
 }
 
+task<int> pass(const gate& at) {
+  co_await at.passed();
+  co_return 2;
+}
+
+TEST_CASE("a task is begun by whoever drives its engine, and awaited by nobody") {
+  engine here;
+  gate closed;
+  task<int> two = pass(closed);
+  two.begin({&here, &here.scope()});
+  CHECK_FALSE(two.done());
+  closed.open();
+  here.drive_until([&] { return two.done(); });
+  CHECK(two.take() == 2);
+  task<int> wrong = fail();
+  wrong.begin({&here, &here.scope()});
+  REQUIRE(wrong.done());
+  CHECK_THROWS_AS(static_cast<void>(wrong.take()), std::runtime_error);
+}
+
 task<> mark(bool& ran) {
   ran = true;
   co_return;

@@ -182,7 +182,7 @@ auto hears(Change change) {
 
 TEST_CASE("a rank that cannot find the others' socket") {
   check_refused(5, 2, "which says: rank 0: does not listen", hears([](auto& ranks) {
-                  ranks[0].listens_as = shm::short_text<40>("muster-elsewhere");
+                  ranks[0].listens_as = fixed_text<40>("muster-elsewhere");
                 }));
 }
 
