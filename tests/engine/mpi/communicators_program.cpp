@@ -202,6 +202,21 @@ void check_lives(job& mine) {
   mine.check(grown < 16 << 10, "memory has grown by ", grown, " KiB in ", lives, " lives");
 }
 
+#if MPI_VERSION >= 4
+void check_session(job& mine) {
+  mine.now("a communicator from a session");
+  MPI_Session session = MPI_SESSION_NULL;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+  MPI_Comm one = MPI_COMM_NULL;
+  MPI_Comm_create_from_group(all, "muster", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &one);
+  use_and_free(mine, one, "MPI_Comm_create_from_group");
+  MPI_Group_free(&all);
+  MPI_Session_finalize(&session);
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -210,6 +225,9 @@ int main(int argc, char** argv) {
   check_duplicates(mine);
   check_splits(mine);
   check_groups(mine);
+#if MPI_VERSION >= 4
+  check_session(mine);
+#endif
   check_between(mine);
   check_halves_apart(mine);
   check_lives(mine);
