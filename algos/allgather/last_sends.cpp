@@ -46,7 +46,8 @@ task<> receive_as_they_come(gathered_blocks& in) {
 
 task<> part(gathered_blocks& in) {
   co_await in.share_own();
-  if (co_await in.me.count_in()) co_await send_to_leaders(in);
+  const bool completes = co_await in.me.count_in();
+  if (completes) co_await send_to_leaders(in);
   // Where ranks share cores, the others need this one to get that far.
   co_await in.copy_out_own_node();
   if (is_leader(in.me)) {

@@ -58,11 +58,13 @@ task<> combine_all(context& me, const arguments& call) {
 task<> run(context& me, const arguments& call) {
   if (me.rank() == call.root) {
     me.arrive();
-    co_return co_await combine_all(me, call);
+    co_await combine_all(me, call);
+    co_return;
   }
   me.publish(call.contribution());
   if (me.shape().node_of(call.root) == node_number(me)) co_return;
-  if (co_await me.count_in()) co_await combine_and_send(me, call);
+  const bool completes = co_await me.count_in();
+  if (completes) co_await combine_and_send(me, call);
 }
 
 bool suits(const shape& ranks, const machine& measured, const arguments& call) {

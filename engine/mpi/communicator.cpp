@@ -54,8 +54,10 @@ communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& 
   }
 }
 
-communicator::~communicator() {
-  if (team_ == nullptr) return;
+communicator::~communicator() { let_go(); }
+
+void communicator::let_go() {
+  if (std::exchange(team_, nullptr) == nullptr) return;
   driver_.on_engine([this] {
     last_ = {};
     own_.reset();
@@ -127,6 +129,10 @@ communicators::communicators(MPI_Comm together, node& among, driver& by)
 communicators::~communicators() {
   bury();
   for (const auto& [of, one] : all_) PMPI_Comm_delete_attr(of, keyval_);
+  for (const auto& [of, one] : all_) one->let_go();
+  for (const auto& one : still_held_) {
+    if (const entry held = one.lock()) held->let_go();
+  }
   PMPI_Comm_free_keyval(&keyval_);
 }
 
@@ -155,6 +161,8 @@ void communicators::bury() {
     entry ended = std::move(at->second);
     all_.erase(at);
     ended->forget_handle();
+    std::erase_if(still_held_, [](const auto& each) { return each.expired(); });
+    still_held_.push_back(ended);
     if (ended->in_the_making()) unmade_.push_back(std::move(ended));
   }
 }

@@ -47,6 +47,8 @@ public:
   /// MPI_COMM_NULL once the program has freed it.
   MPI_Comm handle() const noexcept { return handle_; }
   void forget_handle() noexcept { handle_ = MPI_COMM_NULL; }
+  /// The team goes. Requests that nobody has waited for may keep the rest beyond the driver's life.
+  void let_go();
 
   /// A blocking call that means the same whenever it is written alike, but for where its buffers
   /// are. Made ready when it comes again: programs repeat their calls.
@@ -124,6 +126,7 @@ private:
   std::unordered_map<MPI_Comm, entry> all_;
   gone<MPI_Comm> gone_;
   std::vector<entry> unmade_;
+  std::vector<std::weak_ptr<communicator>> still_held_;  // by requests, of those that are gone
   handle_cache<MPI_Comm, entry> last_;
 };
 

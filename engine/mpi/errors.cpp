@@ -54,10 +54,21 @@ const std::string* error_codes::text_of(int code) const noexcept {
   return code == 0 || at == all_.end() ? nullptr : &at->text;
 }
 
+namespace {
+
+bool ends_the_program(MPI_Errhandler handler) noexcept {
+#if defined(MPI_ERRORS_ABORT)
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
+}  // namespace
+
 int handle(MPI_Comm of, int code, const std::string& text) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(of, &handler);
-  if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "muster: %s\n", text.c_str());
+  if (ends_the_program(handler)) std::fprintf(stderr, "muster: %s\n", text.c_str());
   PMPI_Errhandler_free(&handler);
   PMPI_Comm_call_errhandler(of, code);
   return code;

@@ -12,19 +12,6 @@
 namespace muster::mpi {
 namespace {
 
-/// Looks at the engine's clock where somebody wants to know.
-class stopwatch {
-public:
-  stopwatch(const engine& clock, bool wanted) : clock_(clock) {
-    if (wanted) start_ = clock.now();
-  }
-  std::chrono::nanoseconds read() const { return clock_.now() - start_; }
-
-private:
-  const engine& clock_;
-  clock_time start_{0};
-};
-
 std::unique_ptr<shim>& the_shim() {
   static std::unique_ptr<shim> one;
   return one;
@@ -57,6 +44,19 @@ void print_report(const usages* own) {
 }
 
 }  // namespace
+
+/// Looks at the engine's clock where somebody wants to know.
+class shim::stopwatch {
+public:
+  stopwatch(const muster::engine& clock, bool wanted) : clock_(clock) {
+    if (wanted) start_ = clock.now();
+  }
+  std::chrono::nanoseconds read() const { return clock_.now() - start_; }
+
+private:
+  const muster::engine& clock_;
+  clock_time start_{0};
+};
 
 // ---- life
 
@@ -188,24 +188,25 @@ answer shim::blocking(const call& what) {
   try {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
     communicator::remembered* const before = on->recall(what);
-    if (before != nullptr && !tally_.wanted()) return again(*on, *before, what);
+    if (before != nullptr) {
+      carry_out(of, again(*on, *before, what));
+      note(of, watch, on->team(), before->meant);
+      return {true, MPI_SUCCESS};
+    }
     if (on->in_the_making()) await_made(*on);
     if (is_left(what, form::blocking, *on)) return {};
     translation own(what, types_, on->rank(), on->size());
     if (own.means_the_same_again(what)) on->remember(what, own.arguments());
-    const std::optional<failure> failed = carry_out(of, on->team(), own, what.function);
-    if (!failed) own.finish();
-    if (tally_.wanted()) {
-      tally_.spent(of, watch.read());
-      tally_.took(of, on->team(), own.arguments());
-    }
-    return {true, failed ? report_failure(what.comm, *failed) : MPI_SUCCESS};
+    carry_out(of, own.begin(on->team()));
+    own.finish();
+    note(of, watch, on->team(), own.arguments());
+    return {true, MPI_SUCCESS};
   } catch (...) {
     return refuse(what);
   }
 }
 
-answer shim::again(const communicator& on, communicator::remembered& before, const call& what) {
+task<> shim::again(const communicator& on, communicator::remembered& before, const call& what) {
   const arguments& meant = before.meant;
   if (!before.ready) before.ready.emplace(perform(on.team(), meant));
   // What is not somewhere now was not then.
@@ -214,20 +215,18 @@ answer shim::again(const communicator& on, communicator::remembered& before, con
   void* const receive = meant.receive == nullptr || !is_somewhere(what.receive.buffer)
                             ? meant.receive
                             : what.receive.buffer;
-  driver_.run(before.ready->run_on(send, receive));
-  return {true, MPI_SUCCESS};
+  return before.ready->run_on(send, receive);
 }
 
-std::optional<failure> shim::carry_out(kind of, team& on, const translation& what,
-                                       const char* function) {
-  try {
-    task<> work = what.begin(on);
-    if (tally_.wanted()) work = marked(of, std::move(work));
-    driver_.run(std::move(work));
-    return std::nullopt;
-  } catch (...) {
-    return failure_of(std::current_exception(), function);
-  }
+void shim::carry_out(kind of, task<> work) {
+  if (tally_.wanted()) work = marked(of, std::move(work));
+  driver_.run(std::move(work));
+}
+
+void shim::note(kind of, const stopwatch& since, const team& on, const arguments& what) {
+  if (!tally_.wanted()) return;
+  tally_.spent(of, since.read());
+  tally_.took(of, on, what);
 }
 
 task<> shim::marked(kind of, task<> work) {

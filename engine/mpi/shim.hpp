@@ -92,9 +92,11 @@ private:
   void start_or_wait(pending& one);
   void start(pending& one);
   /// A blocking call that is written as one before.
-  answer again(const communicator& on, communicator::remembered& before, const call& what);
-  std::optional<failure> carry_out(kind of, muster::team& on, const translation& what,
-                                   const char* function);
+  static task<> again(const communicator& on, communicator::remembered& before, const call& what);
+  /// \throws what it throws
+  void carry_out(kind of, task<> work);
+  class stopwatch;
+  void note(kind of, const stopwatch& since, const muster::team& on, const arguments& what);
   task<> marked(kind of, task<> work);
   task<> run(pending& one);
   void complete_ended();

@@ -66,11 +66,14 @@ task<> translation::begin(team& on) const {
 }
 
 bool translation::means_the_same_again(const call& from) {
-  const auto stays = [this](MPI_Datatype type) {
-    return type == MPI_DATATYPE_NULL || types_.find(type).stays;
-  };
-  return packed_.empty() && combiner_ == nullptr && call_.send_blocks == nullptr &&
-         call_.receive_blocks == nullptr && stays(from.send.type) && stays(from.receive.type);
+  if (!packed_.empty() || combiner_ != nullptr || call_.send_blocks != nullptr ||
+      call_.receive_blocks != nullptr) {
+    return false;
+  }
+  // What has no meaning on this rank need not be a type at all. Reductions have one, of the second.
+  const bool sends = call_.send != nullptr && !has_op(call_.what);
+  return (!sends || types_.find(from.send.type).stays) &&
+         (call_.receive == nullptr || types_.find(from.receive.type).stays);
 }
 
 // ---- blocks of one length

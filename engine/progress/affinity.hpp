@@ -18,10 +18,12 @@ inline bool bind_to(int processor) noexcept {
 class bound_for_now {
 public:
   explicit bound_for_now(int processor) noexcept {
-    ::sched_getaffinity(0, sizeof before_, &before_);
-    bound_ = bind_to(processor);
+    // Only what can be undone.
+    bound_ = ::sched_getaffinity(0, sizeof before_, &before_) == 0 && bind_to(processor);
   }
-  ~bound_for_now() { ::sched_setaffinity(0, sizeof before_, &before_); }
+  ~bound_for_now() {
+    if (bound_) ::sched_setaffinity(0, sizeof before_, &before_);
+  }
   bound_for_now(const bound_for_now&) = delete;
   bound_for_now& operator=(const bound_for_now&) = delete;
 

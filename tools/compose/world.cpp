@@ -25,7 +25,8 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, const world
   options.processor = of.processor;
   const bool core_each = job.size() <= job.machine().processors;
   options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
-  if (of.never_sleeps) options.waiting.yield_for = waiting_policy::never_asleep;
+  if (of.never_sleeps && of.progress == progress::caller)
+    options.waiting.yield_for = waiting_policy::never_asleep;
   options.sources = {&fabric};
   return options;
 }

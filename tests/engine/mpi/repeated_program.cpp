@@ -57,11 +57,64 @@ public:
     if (rank_ == root) {
       expect(received_, [&](int i) { return sum(number, i, size_); }, length, "reduce");
     }
+    MPI_Exscan(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
+    if (rank_ != 0) {
+      expect(received_, [&](int i) { return sum(number, i, rank_); }, length, "exscan");
+    }
+    MPI_Reduce_scatter_block(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
+    expect(
+        received_, [&](int i) { return sum(number, rank_ * length + i, size_); }, length,
+        "reduce_scatter_block");
     MPI_Scan(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
     expect(received_, [&](int i) { return sum(number, i, rank_ + 1); }, length, "scan");
+    in_place(number, root);
+    nothing(number);
   }
 
 private:
+  /// In between: what differs in one thing from the calls before and after it. What has no meaning
+  /// on a rank is not looked at.
+  void in_place(int number, int root) {
+    const MPI_Datatype none = no_type();
+    fill(number);
+    if (rank_ == root) {
+      MPI_Reduce(MPI_IN_PLACE, sent_.data(), length - 1, MPI_INT, MPI_MAX, root, on_);
+      expect(sent_, [&](int i) { return value(number, size_ - 1, i); }, length - 1, "reduce");
+    } else {
+      MPI_Reduce(sent_.data(), nullptr, length - 1, MPI_INT, MPI_MAX, root, on_);
+    }
+    fill(number);
+    std::copy_n(sent_.begin(), length, received_.begin() + rank_ * length);
+    MPI_Allgather(MPI_IN_PLACE, 0, none, received_.data(), length, MPI_INT, on_);
+    expect(
+        received_, [&](int i) { return value(number, i / length, i % length); }, all(),
+        "allgather in place");
+    fill(number);
+    if (rank_ == root) {
+      MPI_Gather(sent_.data(), 1, MPI_INT, received_.data(), 1, MPI_INT, root, on_);
+      expect(received_, [&](int i) { return value(number, i, 0); }, size_, "gather of one");
+    } else {
+      MPI_Gather(sent_.data(), 1, MPI_INT, nullptr, -1, none, root, on_);
+    }
+    MPI_Scatter(sent_.data(), rank_ == root ? 1 : -1, rank_ == root ? MPI_INT : none,
+                received_.data(), 1, MPI_INT, root, on_);
+    expect(received_, [&](int) { return value(number, root, rank_); }, 1, "scatter of one");
+  }
+  void nothing(int number) {
+    int* const somewhere = number % 2 == 0 ? nullptr : sent_.data();
+    MPI_Bcast(somewhere, 0, MPI_INT, 0, on_);
+    MPI_Allreduce(somewhere, number % 3 == 0 ? nullptr : received_.data(), 0, MPI_INT, MPI_SUM,
+                  on_);
+  }
+  /// A handle that was a type's.
+  static MPI_Datatype no_type() {
+    MPI_Datatype one = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(3, MPI_INT, &one);
+    const MPI_Datatype gone = one;
+    MPI_Type_free(&one);
+    return gone;
+  }
+
   static constexpr int length = 3;
   int all() const { return length * size_; }
   static int value(int number, int rank, int i) { return number * 1000 + rank * 50 + i; }
@@ -100,6 +153,15 @@ void check_types_that_come_and_go(job& mine) {
   mine.now("types that come and go");
   std::vector<int> data(64);
   for (int round = 0; round < 6; ++round) {
+    MPI_Datatype several = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(round + 1, MPI_INT, &several);
+    MPI_Type_commit(&several);
+    std::ranges::fill(data, mine.rank() == 0 ? round : -1);
+    MPI_Bcast(data.data(), 1, several, 0, MPI_COMM_WORLD);
+    mine.check_equal(data[static_cast<std::size_t>(round)], round, "the last of several");
+    const int beyond = mine.rank() == 0 ? round : -1;
+    mine.check_equal(data[static_cast<std::size_t>(round + 1)], beyond, "what is beyond them");
+    MPI_Type_free(&several);
     const int gap = round % 3 + 1;
     MPI_Datatype strided = MPI_DATATYPE_NULL;
     MPI_Type_vector(4, 1, gap, MPI_INT, &strided);
@@ -114,6 +176,19 @@ void check_types_that_come_and_go(job& mine) {
     }
     MPI_Type_free(&strided);
   }
+}
+
+/// A wrong call between right ones.
+void check_wrong_in_between(job& mine) {
+  mine.now("a wrong call in between");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int round = 0; round < 4; ++round) {
+    int one = 1;
+    mine.check(MPI_Bcast(&one, round == 2 ? -1 : 1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
+                   round != 2,
+               "no error");
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
 }  // namespace
@@ -133,5 +208,6 @@ int main(int argc, char** argv) {
     check_types_that_come_and_go(mine);
     MPI_Comm_free(&half);
   }
+  check_wrong_in_between(mine);
   return mine.finish();
 }

@@ -47,12 +47,19 @@ reports() {
   [ "$status" = 0 ] && [ -s "$out" ] && ! grep -qv '^muster:' "$out"
 }
 # took NAME: all such calls; took_none: of nothing any.
-took() { grep -E "^muster: $1 +[1-9]" "$out" | grep -qvE 'MPI ([0-9]+ )?\('; }
+left='MPI ([0-9]+ )?\('
+took() { grep -E "^muster: $1 +[1-9]" "$out" | grep -qvE "$left"; }
 took_none() { says 'took no calls'; }
 took_only() {
   local taken
-  taken=$(grep -E '^muster: [a-z_]+ +[0-9]' "$out" | grep -v 'MPI (' | awk '{ print $2 }' | sort)
+  taken=$(grep -E '^muster: [a-z_]+ +[0-9]' "$out" | grep -vE "$left" | awk '{ print $2 }' | sort)
   [ "$taken" = "$(printf '%s\n' "$@" | sort)" ]
+}
+# left_only REASON…: some calls were, for these reasons and no other.
+left_only() {
+  local reasons
+  reasons=$(grep -oE "$left[^)]*\)" "$out" | sed 's/.*(//; s/)$//' | sort -u)
+  [ "$reasons" = "$(printf '%s\n' "$@" | sort)" ]
 }
 # by_muster RANKS NAME CALL ARGS…: reports, and all of CALL was taken: `right` would be right of the MPI alone.
 by_muster() {
@@ -95,14 +102,19 @@ case $part in
     each collectives 1 2 3 5 8 16
     check "collectives, by Muster" by_muster 16 collectives alltoall
     ;;
-  repeated) each repeated 1 2 3 8 16 ;;
+  repeated)
+    each repeated 1 2 3 8 16
+    check "repeated, by Muster" by_muster 8 repeated alltoall
+    ;;
   requests)
     each requests 1 2 3 5 8 16
     check "requests, by Muster" by_muster 16 requests ialltoall
     ;;
   communicators)
     each communicators 1 2 3 5 8 16
-    check "communicators, by Muster" by_muster 8 leaving ialltoall
+    env=(MUSTER_REPORT=1)
+    check "communicators: report" reports 8 "$(program communicators)"
+    check "communicators: what is left to the MPI" left_only 'one rank' intercommunicator
     ;;
   threads)
     each threads 1 2 3 8

@@ -1,11 +1,13 @@
 // An engine with a thread of its own, started from and waited for on others.
 
 #include <doctest/doctest.h>
+#include <sched.h>
 
 #include <array>
 #include <chrono>
 #include <latch>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -35,6 +37,16 @@ TEST_CASE("coroutines run on the engine's thread, one and the same") {
   const auto first = start(here, where_am_i()).wait();
   CHECK(first != std::this_thread::get_id());
   CHECK(start(here, where_am_i()).wait() == first);
+}
+
+TEST_CASE("a processor that there is not is refused") {
+  for (const int none : {CPU_SETSIZE - 1, 1'000'000}) {
+    const auto why =
+        failure_of([none] { const engine here({.mode = progress::thread, .processor = none}); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::invalid_argument);
+    CHECK(why->text().find("processor is " + std::to_string(none)) != std::string::npos);
+  }
 }
 
 TEST_CASE("several threads start operations and wait for them") {
