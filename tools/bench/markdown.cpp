@@ -49,7 +49,8 @@ bool is_wrong(const measurement* one) {
 std::string row_of(std::span<const measurement> all, const point& at, const measurement* ours) {
   std::string row =
       fmt::format("| {} | {} |", name(at.what), has_sizes(at.what) ? readable_bytes(at.bytes) : "");
-  const measurement one = ours != nullptr ? *ours : measurement();
+  const measurement none;
+  const measurement& one = ours != nullptr ? *ours : none;
   std::optional<double> limit = one.limit_us;
   bool any_wrong = is_wrong(ours);
   if (algorithms_asked(all)) row += fmt::format(" {} |", label_of(one));
