@@ -49,9 +49,9 @@ bool is_wrong(const measurement* one) {
 std::string row_of(std::span<const measurement> all, const point& at, const measurement* ours) {
   std::string row =
       fmt::format("| {} | {} |", name(at.what), has_sizes(at.what) ? readable_bytes(at.bytes) : "");
-  const measurement none;
-  const measurement& one = ours != nullptr ? *ours : none;
-  std::optional<double> limit = one.limit_us;
+  const measurement one = ours != nullptr ? *ours : measurement();
+  std::optional<double> limit;
+  if (ours != nullptr) limit = ours->limit_us;
   bool any_wrong = is_wrong(ours);
   if (algorithms_asked(all)) row += fmt::format(" {} |", label_of(one));
   if (!ours_in(all).empty()) row += fmt::format(" {} |", time_text(ours));
