@@ -1,5 +1,7 @@
 #include "engine/collective/context.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -253,7 +255,7 @@ void context::abandon(const error& why) noexcept {
 }
 
 void context::throw_breakage() const {
-  if (auto why = breakage()) std::rethrow_exception(why);
+  if (auto why = breakage_once_written()) std::rethrow_exception(why);
   throw error(errc::stopped, describe() + ": the team is being broken by another rank");
 }
 
@@ -330,6 +332,15 @@ std::exception_ptr context::breakage() const noexcept {
   const auto why = fabric().failed();
   if (!why) return nullptr;
   return std::make_exception_ptr(error(why->code, describe() + ": " + why->text, why->rank));
+}
+
+std::exception_ptr context::breakage_once_written() const noexcept {
+  constexpr int most_looks = 10'000;  // one that died in the middle never has
+  for (int look = 0; look < most_looks; ++look) {
+    if (auto why = breakage()) return why;
+    ::sched_yield();
+  }
+  return nullptr;
 }
 
 }  // namespace muster

@@ -331,6 +331,8 @@ private:
   /// `rank` has sent something of another operation in this lane, but nobody of its node of this.
   error left_out(std::size_t rank, std::uint64_t its_sequence) const;
   std::exception_ptr breakage() const noexcept;
+  /// Of a broken team: whoever breaks it may still be writing why.
+  std::exception_ptr breakage_once_written() const noexcept;
   bool lane_is_free() noexcept;
 
   team& team_;

@@ -24,7 +24,7 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     if (why == nullptr || ready() || !awaits(rank)) continue;
     // A rank that breaks the team may leave right after: the first of the two is the reason.
     if (me_.fabric().broken()) {
-      if (auto first = me_.breakage()) why = std::move(first);
+      if (auto first = me_.breakage_once_written()) why = std::move(first);
     }
     interrupt(std::move(why));
     return true;
