@@ -5,6 +5,16 @@
 #include <new>
 
 namespace muster::mpi {
+namespace {
+
+bool ends_the_program(MPI_Errhandler handler) noexcept {
+#if defined(MPI_ERRORS_ABORT)
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
+}  // namespace
 
 int class_of(errc code) noexcept {
   switch (code) {
@@ -53,17 +63,6 @@ const std::string* error_codes::text_of(int code) const noexcept {
   const auto at = std::ranges::find(all_, code, &entry::code);
   return code == 0 || at == all_.end() ? nullptr : &at->text;
 }
-
-namespace {
-
-bool ends_the_program(MPI_Errhandler handler) noexcept {
-#if defined(MPI_ERRORS_ABORT)
-  if (handler == MPI_ERRORS_ABORT) return true;
-#endif
-  return handler == MPI_ERRORS_ARE_FATAL;
-}
-
-}  // namespace
 
 int handle(MPI_Comm of, int code, const std::string& text) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

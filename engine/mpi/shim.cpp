@@ -209,13 +209,13 @@ answer shim::blocking(const call& what) {
 task<> shim::again(const communicator& on, communicator::remembered& before, const call& what) {
   const arguments& meant = before.meant;
   if (!before.ready) before.ready.emplace(perform(on.team(), meant));
-  // What is not somewhere now was not then.
-  const void* const send =
-      meant.send == nullptr || !is_somewhere(what.send.buffer) ? meant.send : what.send.buffer;
-  void* const receive = meant.receive == nullptr || !is_somewhere(what.receive.buffer)
-                            ? meant.receive
-                            : what.receive.buffer;
-  return before.ready->run_on(send, receive);
+  // A buffer that is nowhere now was so then, or has no meaning on this rank.
+  const auto now = [](auto* then, void* written) {
+    const bool moves = then != nullptr && is_somewhere(written);
+    return moves ? static_cast<decltype(then)>(written) : then;
+  };
+  return before.ready->run_on(now(meant.send, what.send.buffer),
+                              now(meant.receive, what.receive.buffer));
 }
 
 void shim::carry_out(kind of, task<> work) {

@@ -315,7 +315,7 @@ void translation::require_type(MPI_Datatype type, const char* name) const {
 }
 
 void translation::require_buffer(const void* buffer, std::size_t bytes, const char* name) const {
-  if (bytes == 0 || (buffer != nullptr && buffer != MPI_IN_PLACE)) [[likely]]
+  if (bytes == 0 || is_somewhere(buffer)) [[likely]]
     return;
   throw rejected(MPI_ERR_BUFFER, std::string(function_) + ": " + name + " is " +
                                      (buffer == nullptr ? "null" : "MPI_IN_PLACE") +

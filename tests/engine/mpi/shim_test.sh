@@ -90,7 +90,7 @@ each() {
 case $part in
   alone) # the programs themselves are right: they are so without the shim
     with=
-    for name in collectives communicators repeated requests threads; do
+    for name in collectives communicators remembered requests threads; do
       check "$name, without the shim" right 3 "$name" alone 1
     done
     if [ "$mpi" = openmpi ]; then # Debian's MPICH does not look at arguments
@@ -102,9 +102,9 @@ case $part in
     each collectives 1 2 3 5 8 16
     check "collectives, by Muster" by_muster 16 collectives alltoall
     ;;
-  repeated)
-    each repeated 1 2 3 8 16
-    check "repeated, by Muster" by_muster 8 repeated alltoall
+  remembered)
+    each remembered 1 2 3 8 16
+    check "remembered, by Muster" by_muster 8 remembered alltoall
     ;;
   requests)
     each requests 1 2 3 5 8 16
@@ -122,7 +122,7 @@ case $part in
     ;;
   progress)
     env=(MUSTER_PROGRESS=thread)
-    for name in collectives repeated requests threads; do check "$name, a progress thread" right 3 "$name" thread; done
+    for name in collectives remembered requests threads; do check "$name, a progress thread" right 3 "$name" thread; done
     check "a progress thread, many in the MPI: all is taken" by_muster 3 threads allreduce
     env=(MUSTER_PROGRESS=thread MUSTER_REPORT=1)
     check "a progress thread, one thread in the MPI: report" reports 3 "$(program collectives)" thread
