@@ -10,10 +10,13 @@ runs --for 3s --seed 1
 check "some seconds of random jobs" test $? = 0
 check "it says what it did" says "found nothing wrong"
 
-# Every child is a rank of some job; one may end before it is killed.
+# Every child is a rank of some job; one may have ended before it is killed, and be still listed.
 "$soak" --for 60s --seed 2 >"$out" 2>&1 &
 running=$!
-until kill -9 "$(pgrep -P $running | head -n 1)" 2>/dev/null; do sleep 0.1; done
+while kill -0 $running 2>/dev/null; do
+  kill -9 "$(pgrep -P $running | head -n 1)" 2>/dev/null
+  sleep 0.5
+done
 wait $running
 check "a killed rank is an error" test $? = 1
 check "which names the job" says "WRONG in job "
