@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "engine/error.hpp"
-#include "engine/mpi/beneath.hpp"
 #include "engine/random.hpp"
 
 namespace muster::mpi {
@@ -97,14 +96,12 @@ settings agree_on_settings(communicator_bootstrap& world) {
   return own;
 }
 
-conditions agree_on_conditions(communicator_bootstrap& world, void (*tend)()) {
+conditions agree_on_conditions(communicator_bootstrap& world, const tending& tend) {
   const auto threads = tell_all(world, static_cast<std::uint8_t>(is_multithreaded()));
   conditions result{.some_have_threads = std::ranges::any_of(threads, std::identity()),
                     .all_have_threads = std::ranges::all_of(threads, std::identity()),
-                    .driven = false};
-  const bool hooked = hook_into_progress(tend, result.some_have_threads);
-  result.driven =
-      std::ranges::all_of(tell_all(world, static_cast<std::uint8_t>(hooked)), std::identity());
+                    .hook = hook_into_progress(tend, result.some_have_threads)};
+  result.hook = std::ranges::min(tell_all(world, result.hook));
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "engine/mpi/beneath.hpp"
 #include "engine/mpi/settings.hpp"
 #include "engine/team/bootstrap.hpp"
 
@@ -34,9 +35,9 @@ settings agree_on_settings(communicator_bootstrap& world);
 struct conditions {
   bool some_have_threads;  ///< of some process many may call the MPI at once
   bool all_have_threads;   ///< of every process
-  bool driven;             ///< the MPI calls `tend` when it looks for progress, on all ranks
+  progress_hook hook;      ///< what can be done in the MPI's progress, on all ranks
 };
-conditions agree_on_conditions(communicator_bootstrap& world, void (*tend)());
+conditions agree_on_conditions(communicator_bootstrap& world, const tending& tend);
 
 /// How joining the ranks of a machine went, on one of them.
 enum class joining : std::uint8_t { done, failed, wrong_setting };

@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 namespace muster::mpi {
 
 /// The MPI's own function of a name that this library takes: the next one after it.
@@ -11,9 +13,20 @@ Function find_beneath(const char* name) noexcept {
   return reinterpret_cast<Function>(find_symbol_beneath(name));
 }
 
-/// Has `tend`, which calls the MPI, called whenever the MPI looks for progress, in whichever of its
-/// calls. False where this MPI offers no way, or none where many threads call it at once.
-bool hook_into_progress(void (*tend)(), bool many_threads);
+/// What can be done where an MPI looks for progress.
+enum class progress_hook : std::uint8_t {
+  none,         ///< nothing: it offers no way in
+  without_mpi,  ///< all but calls of the MPI, which holds its locks there
+  with_mpi,
+};
+
+/// What to call whenever the MPI looks for progress, in whichever of its calls.
+struct tending {
+  void (*with_mpi)();
+  void (*without_mpi)();
+};
+/// Which of the two is called from now on, if any.
+progress_hook hook_into_progress(const tending& tend, bool many_threads);
 /// Lets the MPI make progress with what it has under way.
 void progress_beneath() noexcept;
 

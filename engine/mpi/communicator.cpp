@@ -1,8 +1,10 @@
 #include "engine/mpi/communicator.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
+#include "engine/error.hpp"
 #include "engine/random.hpp"
 
 namespace muster::mpi {
@@ -57,6 +59,7 @@ communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& 
 communicator::~communicator() { let_go(); }
 
 void communicator::let_go() {
+  making_ = {};
   if (std::exchange(team_, nullptr) == nullptr) return;
   driver_.on_engine([this] {
     last_ = {};
@@ -91,22 +94,60 @@ void communicator::offer_memory() {
       mine_.refused = 1;
     }
   });
+  mine_.seal = mine_.sealed_by(rank_);
   all_.resize(size());
   static const auto allgather = find_beneath<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
   allgather(&mine_, sizeof mine_, MPI_BYTE, all_.data(), sizeof mine_, MPI_BYTE, handle_,
             &exchange_);
 }
 
+std::uint64_t communicator::offer::sealed_by(std::size_t rank) const noexcept {
+  std::uint64_t bits = rank + 1;
+  for (const std::uint64_t one : {site.control, site.board, turn, refused}) {
+    bits = mix_bits(bits ^ one);
+  }
+  return bits;
+}
+
 bool communicator::advance() {
   if (!in_the_making()) return true;
+  static const auto test = find_beneath<decltype(&PMPI_Test)>("PMPI_Test");
   int is_complete = 0;
-  PMPI_Test(&exchange_, &is_complete, MPI_STATUS_IGNORE);
+  test(&exchange_, &is_complete, MPI_STATUS_IGNORE);
   if (is_complete == 0) return false;
-  driver_.on_engine([this] { make(); });
+  if (!making_.valid()) making_ = start(driver_.engine(), make());
+  making_.wait();
   return true;
 }
 
-void communicator::make() {
+bool communicator::advance_without_mpi() {
+  if (!in_the_making()) return true;
+  if (!making_.valid()) {
+    if (!all_have_told()) return false;
+    making_ = start(driver_.engine(), make());
+  }
+  return making_.ended();
+}
+
+bool communicator::all_have_told() const noexcept {
+  // The MPI may be writing, on another thread: what carries its seal is not changed any more.
+  std::atomic_signal_fence(std::memory_order_acquire);
+  for (std::size_t rank = 0; rank < size(); ++rank) {
+    if (all_[rank].seal != all_[rank].sealed_by(rank)) return false;
+  }
+  return true;
+}
+
+task<> communicator::make() {
+  try {
+    derive_team();
+  } catch (const error& why) {
+    defect_ = why.text();
+  }
+  co_return;
+}
+
+void communicator::derive_team() {
   muster::team& all = node_.team();
   if (std::ranges::any_of(all_, [](const offer& one) { return one.refused != 0; })) {
     all.fabric().withdraw(mine_.site);

@@ -17,6 +17,7 @@
 #include "engine/mpi/gone.hpp"
 #include "engine/mpi/handle_cache.hpp"
 #include "engine/mpi/node.hpp"
+#include "engine/progress/future.hpp"
 #include "engine/team/team.hpp"
 #include "engine/wire/fabric.hpp"
 
@@ -35,11 +36,15 @@ public:
 
   /// Why it is left to the MPI, the same on all its ranks; null where it is not.
   const char* reason_to_leave() const noexcept { return left_because_; }
+  /// Why on this rank alone nothing can be carried out on it; empty where it can.
+  const std::string& defect() const noexcept { return defect_; }
   bool is_made() const noexcept { return team_ != nullptr; }
   /// Whether `advance` has something to look at.
   bool in_the_making() const noexcept { return exchange_ != MPI_REQUEST_NULL; }
   /// Looks whether the others have told, if it is in the making; true if it is no more.
   bool advance();
+  /// The same without calling the MPI: true if operations can be started, or never will be.
+  bool advance_without_mpi();
 
   muster::team& team() const noexcept { return *team_; }
   std::size_t rank() const noexcept { return rank_; }
@@ -72,21 +77,28 @@ private:
     wire::site site = {};
     std::uint64_t turn = 0;
     std::uint64_t refused = 0;
+    std::uint64_t seal = 0;  ///< of all of this, from this rank: it is there, whole
+
+    std::uint64_t sealed_by(std::size_t rank) const noexcept;
   };
   bool find_members(MPI_Comm together);
   std::size_t turn() const noexcept;
   void offer_memory();
-  void make();
+  bool all_have_told() const noexcept;
+  task<> make();
+  void derive_team();
 
   MPI_Comm handle_;
   node& node_;
   driver& driver_;
   const char* left_because_ = nullptr;
+  std::string defect_;
   std::size_t rank_ = 0;
   std::vector<std::size_t> members_;  // ranks of the node, in the communicator's order
   offer mine_;
   std::vector<offer> all_;
   MPI_Request exchange_ = MPI_REQUEST_NULL;
+  future<> making_;
   std::unique_ptr<muster::team> own_;
   muster::team* team_ = nullptr;
   std::array<std::optional<remembered>, routines> last_;

@@ -48,6 +48,7 @@ public:
       if (++looks % looks_between == 0) progress_beneath();
       return visitors_waiting_.load(std::memory_order_relaxed) != 0;
     };
+    const wait counted(waiting_);
     while (!done()) {
       looked = engine_.has_own_thread();  // which does the looking
       if (engine_.has_own_thread()) {
@@ -73,13 +74,14 @@ public:
   }
 
   /// From the MPI's progress: calls `look()` where no thread is in a visit, perhaps this one, and
-  /// drives the engine for one look.
+  /// drives the engine for one look, unless a thread waits and does so. (What only the MPI combines
+  /// is then combined on that thread, which is not in the MPI.)
   template <class Look>
   void tend(Look look) {
     if (many_threads_ && !gate_.try_lock()) return;
     if (depth_ == 0) {
       ++depth_;
-      if (!engine_.has_own_thread()) {
+      if (!engine_.has_own_thread() && waiting_ == 0) {
         engine_.drive_until([first = true]() mutable { return !std::exchange(first, false); });
       }
       look();
@@ -96,6 +98,17 @@ public:
   }
 
 private:
+  class wait {
+  public:
+    explicit wait(unsigned& among) noexcept : among_(among) { ++among_; }
+    ~wait() { --among_; }
+    wait(const wait&) = delete;
+    wait& operator=(const wait&) = delete;
+
+  private:
+    unsigned& among_;
+  };
+
   template <class Work>
   static task<> as_task(Work& work) {
     work();
@@ -125,7 +138,8 @@ private:
   muster::engine& engine_;
   bool many_threads_;
   std::recursive_mutex gate_;
-  unsigned depth_ = 0;  // of the thread that has the gate
+  unsigned depth_ = 0;    // of the thread that has the gate
+  unsigned waiting_ = 0;  // in `until`, of all threads
   std::atomic<unsigned> visitors_waiting_{0};
 };
 

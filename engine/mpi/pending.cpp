@@ -21,7 +21,7 @@ task<> pending::run() {
   }
 }
 
-void pending::fail(const char* why) {
+void pending::fail(const std::string& why) {
   failed_.emplace(MPI_ERR_NO_MEM, std::string(function_) + ": " + why);
 }
 

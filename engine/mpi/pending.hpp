@@ -25,7 +25,7 @@ public:
   /// Runs it, on the thread that drives the engine; the team has been made.
   task<> run();
   /// It cannot be run.
-  void fail(const char* why);
+  void fail(const std::string& why);
   /// Back on a thread of the program's: puts what was received in its place.
   void finish();
 

@@ -19,15 +19,15 @@ hook& the_hook() {
 
 }  // namespace
 
-bool hook_into_progress(void (*tend)(), bool many_threads) {
-  if (many_threads) return false;  // UCX is called under locks that calls of MPI would take again
+progress_hook hook_into_progress(const tending& tend, bool many_threads) {
   hook& mine = the_hook();
   mine.was_called = false;
   progress_beneath();
-  if (!mine.was_called) return false;  // another device than UCX
+  if (!mine.was_called) return progress_hook::none;  // another device than UCX
+  // Where there may be many threads, UCX is called under locks that calls of MPI would take again.
   // release: what the shim is made of, before a thread calls into it.
-  mine.tend.store(tend, std::memory_order_release);
-  return true;
+  mine.tend.store(many_threads ? tend.without_mpi : tend.with_mpi, std::memory_order_release);
+  return many_threads ? progress_hook::without_mpi : progress_hook::with_mpi;
 }
 
 void progress_beneath() noexcept {

@@ -23,12 +23,12 @@ int on_progress() {
 
 }  // namespace
 
-bool hook_into_progress(void (*tend)(), bool) {
+progress_hook hook_into_progress(const tending& tend, bool) {
   const auto add =
       reinterpret_cast<register_function>(::dlsym(RTLD_DEFAULT, "opal_progress_register"));
-  if (add == nullptr) return false;
-  tend_of_shim() = tend;
-  return add(on_progress) == 0;
+  if (add == nullptr) return progress_hook::none;
+  tend_of_shim() = tend.with_mpi;
+  return add(on_progress) == 0 ? progress_hook::with_mpi : progress_hook::none;
 }
 
 void progress_beneath() noexcept {

@@ -1,10 +1,13 @@
 // What a program does with requests is the MPI's business, which has the shim called when it looks
 // for progress. Taken are the calls that start persistent collectives and that free what an
 // operation under way still needs, for the sake of speed the most usual ways to wait, and the texts
-// of Muster's errors, which MPICH mixes up.
+// of Muster's errors, which MPICH mixes up. All ways to wait and to test are, for MPIs that cannot
+// be told of a request's completion while they look for progress.
 #include <mpi.h>
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "engine/mpi/beneath.hpp"
@@ -12,6 +15,26 @@
 
 using muster::mpi::find_beneath;
 using muster::mpi::shim;
+
+namespace {
+
+std::span<const MPI_Request> as_span(const MPI_Request requests[], int count) {
+  if (requests == nullptr || count < 0) return {};
+  return {requests, static_cast<std::size_t>(count)};
+}
+
+/// Instead of the MPI's own waiting.
+template <class Test>
+int look_until(Test test) {
+  while (true) {
+    int found = 0;
+    const int code = test(&found);
+    if (code != MPI_SUCCESS || found != 0) return code;
+    shim::looked_at();
+  }
+}
+
+}  // namespace
 
 extern "C" int MPI_Start(MPI_Request* request) {
   static const auto beneath = find_beneath<decltype(&MPI_Start)>("PMPI_Start");
@@ -58,6 +81,61 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
   return beneath(count, requests, statuses);
 }
 
+extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* which, MPI_Status* status) {
+  static const auto beneath = find_beneath<decltype(&MPI_Waitany)>("PMPI_Waitany");
+  if (!shim::needs_looks(as_span(requests, count))) return beneath(count, requests, which, status);
+  static const auto test = find_beneath<decltype(&MPI_Testany)>("PMPI_Testany");
+  return look_until([&](int* found) { return test(count, requests, which, found, status); });
+}
+
+extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, int which[],
+                            MPI_Status statuses[]) {
+  static const auto beneath = find_beneath<decltype(&MPI_Waitsome)>("PMPI_Waitsome");
+  if (!shim::needs_looks(as_span(requests, count))) {
+    return beneath(count, requests, completed, which, statuses);
+  }
+  static const auto test = find_beneath<decltype(&MPI_Testsome)>("PMPI_Testsome");
+  return look_until([&](int* found) {
+    const int code = test(count, requests, completed, which, statuses);
+    *found = *completed;
+    return code;
+  });
+}
+
+extern "C" int MPI_Test(MPI_Request* request, int* completed, MPI_Status* status) {
+  static const auto beneath = find_beneath<decltype(&MPI_Test)>("PMPI_Test");
+  shim::looked_at();
+  return beneath(request, completed, status);
+}
+
+extern "C" int MPI_Testall(int count, MPI_Request requests[], int* completed,
+                           MPI_Status statuses[]) {
+  static const auto beneath = find_beneath<decltype(&MPI_Testall)>("PMPI_Testall");
+  shim::looked_at();
+  return beneath(count, requests, completed, statuses);
+}
+
+extern "C" int MPI_Testany(int count, MPI_Request requests[], int* which, int* completed,
+                           MPI_Status* status) {
+  static const auto beneath = find_beneath<decltype(&MPI_Testany)>("PMPI_Testany");
+  shim::looked_at();
+  return beneath(count, requests, which, completed, status);
+}
+
+extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, int which[],
+                            MPI_Status statuses[]) {
+  static const auto beneath = find_beneath<decltype(&MPI_Testsome)>("PMPI_Testsome");
+  shim::looked_at();
+  return beneath(count, requests, completed, which, statuses);
+}
+
+extern "C" int MPI_Request_get_status(MPI_Request request, int* completed, MPI_Status* status) {
+  static const auto beneath =
+      find_beneath<decltype(&MPI_Request_get_status)>("PMPI_Request_get_status");
+  shim::looked_at();
+  return beneath(request, completed, status);
+}
+
 extern "C" int MPI_Error_string(int code, char* text, int* length) {
   static const auto beneath = find_beneath<decltype(&MPI_Error_string)>("PMPI_Error_string");
   const std::optional<std::string> own = shim::text_of(code);
@@ -71,6 +149,14 @@ extern "C" decltype(MPI_Error_string) PMPI_Error_string __attribute__((alias("MP
 extern "C" decltype(MPI_Op_free) PMPI_Op_free __attribute__((alias("MPI_Op_free")));
 extern "C" decltype(MPI_Wait) PMPI_Wait __attribute__((alias("MPI_Wait")));
 extern "C" decltype(MPI_Waitall) PMPI_Waitall __attribute__((alias("MPI_Waitall")));
+extern "C" decltype(MPI_Waitany) PMPI_Waitany __attribute__((alias("MPI_Waitany")));
+extern "C" decltype(MPI_Waitsome) PMPI_Waitsome __attribute__((alias("MPI_Waitsome")));
+extern "C" decltype(MPI_Test) PMPI_Test __attribute__((alias("MPI_Test")));
+extern "C" decltype(MPI_Testall) PMPI_Testall __attribute__((alias("MPI_Testall")));
+extern "C" decltype(MPI_Testany) PMPI_Testany __attribute__((alias("MPI_Testany")));
+extern "C" decltype(MPI_Testsome) PMPI_Testsome __attribute__((alias("MPI_Testsome")));
+extern "C" decltype(MPI_Request_get_status) PMPI_Request_get_status
+    __attribute__((alias("MPI_Request_get_status")));
 extern "C" decltype(MPI_Start) PMPI_Start __attribute__((alias("MPI_Start")));
 extern "C" decltype(MPI_Startall) PMPI_Startall __attribute__((alias("MPI_Startall")));
 extern "C" decltype(MPI_Request_free) PMPI_Request_free __attribute__((alias("MPI_Request_free")));

@@ -70,7 +70,7 @@ void shim::begin() {
   const settings own = agree_on_settings(world);
   is_reporting() = own.report;
   if (!own.takes_anything()) return;
-  const conditions found = agree_on_conditions(world, on_progress);
+  const conditions found = agree_on_conditions(world, {on_progress, on_progress_in_locks});
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
   communicator_bootstrap near(together);
@@ -120,10 +120,11 @@ shim::shim(const settings& own, const conditions& found, MPI_Comm together,
       together_(together),
       node_(std::move(ranks)),
       driver_(node_->engine(), found.some_have_threads),
-      mpi_may_combine_(!driver_.engine().has_own_thread() || found.all_have_threads),
+      hook_(found.hook),
+      all_have_threads_(found.all_have_threads),
       tally_(own.report),
       communicators_(together_, *node_, driver_) {
-  if (!found.driven) {
+  if (hook_ == progress_hook::none) {
     // An operation would stand still while the program waits for something else.
     for (auto& forms_of_one : taken_) {
       forms_of_one[static_cast<std::size_t>(form::nonblocking)] = false;
@@ -138,6 +139,7 @@ shim::shim(const settings& own, const conditions& found, MPI_Comm together,
 }
 
 shim::~shim() {
+  delete_done_with();
   free_operations();
   PMPI_Comm_free(&together_);
 }
@@ -174,10 +176,21 @@ void shim::pass(kind of) {
 
 bool shim::is_left(const call& what, form how, const communicator& on) {
   const char* reason = on.reason_to_leave();
-  if (reason == nullptr) reason = reason_to_leave(what, types_, mpi_may_combine_);
-  if (reason == nullptr) return false;
+  if (reason == nullptr) reason = reason_to_leave(what, types_, mpi_may_not_combine(how));
+  if (reason == nullptr) {
+    if (!on.defect().empty()) throw error(errc::resource, on.defect());
+    return false;
+  }
   if (tally_.wanted()) tally_.left({what.what, how}, reason);
   return true;
+}
+
+const char* shim::mpi_may_not_combine(form how) const noexcept {
+  if (driver_.engine().has_own_thread()) {
+    return all_have_threads_ ? nullptr : "the MPI's operation in a thread";
+  }
+  const bool drives_in_locks = hook_ == progress_hook::without_mpi && how != form::blocking;
+  return drives_in_locks ? "the MPI's operation in its progress" : nullptr;
 }
 
 answer shim::blocking(const call& what) {
@@ -236,7 +249,7 @@ task<> shim::marked(kind of, task<> work) {
 
 void shim::await_made(communicator& one) {
   driver_.until([&] { return one.advance(); });
-  start_waiting();  // those that were called before
+  start_waiting(&communicator::advance);  // those that were called before
 }
 
 answer shim::refuse(const call& what) {
@@ -252,6 +265,7 @@ int shim::report_failure(MPI_Comm on, const failure& why) {
 answer shim::nonblocking(const call& what, MPI_Request* request) {
   if (what.comm == MPI_COMM_NULL) return {};
   const driver::visit here(driver_);
+  delete_done_with();
   try {
     std::shared_ptr<communicator> on = communicators_.find(what.comm);
     if (is_left(what, form::nonblocking, *on)) return {};
@@ -292,6 +306,28 @@ void shim::awaited(MPI_Request request) {
     self->look();
     return !self->is_under_way(request);
   });
+}
+
+void shim::looked_at() {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr || self->hook_ != progress_hook::without_mpi ||
+      self->under_way_.load(std::memory_order_relaxed) == 0) {
+    return;
+  }
+  const driver::visit here(self->driver_);
+  self->driver_.until([self, looks = 0]() mutable {
+    self->look();
+    return ++looks > 1;
+  });
+}
+
+bool shim::needs_looks(std::span<const MPI_Request> requests) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr || self->hook_ != progress_hook::without_mpi || !self->has_requests()) {
+    return false;
+  }
+  const driver::visit here(self->driver_);
+  return std::ranges::any_of(requests, [self](MPI_Request one) { return self->is_under_way(one); });
 }
 
 bool shim::is_under_way(MPI_Request request) const {
@@ -349,27 +385,35 @@ void shim::on_progress() {
   one->driver_.tend([one]() noexcept { one->look(); });
 }
 
+void shim::on_progress_in_locks() {
+  shim* const one = active().load(std::memory_order_acquire);
+  if (one == nullptr || one->under_way_.load(std::memory_order_relaxed) == 0) return;
+  one->driver_.tend([one]() noexcept {
+    if (!one->waiting_.empty()) one->start_waiting(&communicator::advance_without_mpi);
+  });
+}
+
 void shim::look() {
+  delete_done_with();
   communicators_.bury();
-  if (!waiting_.empty()) start_waiting();
+  if (!waiting_.empty()) start_waiting(&communicator::advance);
   // relaxed: what is in it is looked at when it is taken.
   if (ended_.load(std::memory_order_relaxed) != nullptr) complete_ended();
 }
 
-void shim::start_waiting() {
+void shim::start_waiting(bool (communicator::*advance)()) {
   // A communicator that is not there yet is not looked at twice: its operations stay in order.
   std::vector<const communicator*> not_yet;
   for (pending* const one : std::exchange(waiting_, {})) {
     communicator& on = one->on();
-    if (std::ranges::find(not_yet, &on) != not_yet.end() || !on.advance()) {
+    if (std::ranges::find(not_yet, &on) != not_yet.end() || !(on.*advance)()) {
       not_yet.push_back(&on);
       waiting_.push_back(one);
     } else if (on.is_made()) {
       start(*one);
     } else {
-      one->fail(on.reason_to_leave());
-      under_way_.fetch_sub(1, std::memory_order_relaxed);
-      complete(*one);
+      one->fail(on.reason_to_leave() != nullptr ? on.reason_to_leave() : on.defect());
+      push_ended(*one);
     }
   }
 }
@@ -391,6 +435,10 @@ void shim::start(pending& one) {
 task<> shim::run(pending& one) {
   mark_arrivals(kind_of(one));
   co_await one.run();
+  push_ended(one);
+}
+
+void shim::push_ended(pending& one) {
   one.next_ended = ended_.load(std::memory_order_relaxed);
   // release: what it left behind.
   while (!ended_.compare_exchange_weak(one.next_ended, &one, std::memory_order_release,
@@ -408,6 +456,11 @@ void shim::complete_ended() {
     one = next;
   }
   if (!freed_operations_.empty() && !needs_operations()) free_operations();
+}
+
+void shim::delete_done_with() {
+  if (!done_with_.any()) return;
+  for (pending* const one : done_with_.take()) delete one;
 }
 
 void shim::free_operations() {
@@ -450,10 +503,12 @@ int shim::query(void* extra, MPI_Status* status) {
 }
 
 int shim::free(void* extra) {
-  shim* const self = active().load(std::memory_order_relaxed);
-  std::optional<driver::visit> here;  // a team may go with it
-  if (self != nullptr) here.emplace(self->driver_);
-  delete static_cast<pending*>(extra);
+  auto* const one = static_cast<pending*>(extra);
+  if (shim* const self = active().load(std::memory_order_relaxed)) {
+    self->done_with_.add(one);
+  } else {
+    delete one;
+  }
   return MPI_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "engine/mpi/communicator.hpp"
 #include "engine/mpi/driver.hpp"
 #include "engine/mpi/errors.hpp"
+#include "engine/mpi/gone.hpp"
 #include "engine/mpi/node.hpp"
 #include "engine/mpi/pending.hpp"
 #include "engine/mpi/repeated.hpp"
@@ -64,6 +66,11 @@ public:
   /// The program is about to wait for a request: if it is a nonblocking collective's, drives that
   /// to its end, which takes less than the MPI's own waiting would.
   static void awaited(MPI_Request request);
+  /// The program looks at requests: completes those of collectives that have ended where the MPI's
+  /// own progress cannot.
+  static void looked_at();
+  /// Whether waiting has to be looking time and again, as one of the requests is such a one.
+  static bool needs_looks(std::span<const MPI_Request> requests);
   /// The program has started a request, perhaps of a persistent collective.
   static void started(MPI_Request request);
   /// The program frees a request. True if the MPI is not to hear of that before its operation ends.
@@ -77,10 +84,13 @@ public:
 private:
   static std::atomic<shim*>& active() noexcept;
   static void on_progress();
+  static void on_progress_in_locks();
 
   /// A call that it does not take.
   void pass(kind of);
   bool is_left(const call& what, form how, const communicator& on);
+  /// Why what only the MPI combines cannot be combined where calls of the form are driven; or null.
+  const char* mpi_may_not_combine(form how) const noexcept;
   void mark_arrivals(kind of) noexcept {
     if (arrivals_ != nullptr) [[unlikely]]
       arrivals_->label(of.number());
@@ -88,7 +98,7 @@ private:
   usages report();
   void await_made(communicator& one);
   void look();
-  void start_waiting();
+  void start_waiting(bool (communicator::*advance)());
   void start_or_wait(pending& one);
   void start(pending& one);
   /// A blocking call that is written as one before.
@@ -99,9 +109,11 @@ private:
   void note(kind of, const stopwatch& since, const muster::team& on, const arguments& what);
   task<> marked(kind of, task<> work);
   task<> run(pending& one);
+  void push_ended(pending& one);
   void complete_ended();
   /// Those that the program has freed.
   void free_operations();
+  void delete_done_with();
   bool has_requests() const noexcept {
     return under_way_.load(std::memory_order_relaxed) != 0 ||
            repeats_.load(std::memory_order_relaxed);
@@ -125,7 +137,8 @@ private:
   MPI_Comm together_;
   std::unique_ptr<node> node_;
   driver driver_;
-  bool mpi_may_combine_;  // on the thread that drives the engine
+  progress_hook hook_;
+  bool all_have_threads_;
   types types_;
   error_codes errors_;
   tally tally_;
@@ -136,6 +149,7 @@ private:
   std::vector<MPI_Op> freed_operations_;
   std::vector<pending*> waiting_;         // for their teams, in the order of their calls
   std::atomic<pending*> ended_{nullptr};  // pushed by the thread that drives the engine
+  gone<pending*> done_with_;              // by the program, and to be deleted
   std::atomic<std::size_t> under_way_{0};
   std::atomic<bool> repeats_{false};  ///< there was a persistent collective
 };

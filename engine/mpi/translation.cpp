@@ -22,7 +22,7 @@ bool lies_as_combined(const type_facts& type) noexcept {
 
 }  // namespace
 
-const char* reason_to_leave(const call& what, types& known, bool mpi_may_combine) {
+const char* reason_to_leave(const call& what, types& known, const char* mpi_may_not_combine) {
   if (!is_reduction(what) || what.op == MPI_OP_NULL || what.receive.type == MPI_DATATYPE_NULL) {
     return nullptr;  // nothing to combine, or an error to report
   }
@@ -32,7 +32,7 @@ const char* reason_to_leave(const call& what, types& known, bool mpi_may_combine
   const bool is_known = type.kind == elements::known || type.kind == elements::bytes;
   if (op != reduction::custom && !has(type, op)) return "operation on such elements";
   if (op != reduction::custom && is_known) return nullptr;
-  if (!mpi_may_combine) return "the MPI's operation in a thread";
+  if (mpi_may_not_combine != nullptr) return mpi_may_not_combine;
   if (op != reduction::custom) return nullptr;
   return lies_as_combined(type) && type.extent != 0 ? nullptr : "elements with gaps";
 }

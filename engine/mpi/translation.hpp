@@ -20,8 +20,8 @@ namespace muster::mpi {
 
 /// Why a reduction is for the MPI to carry out; null where Muster can. The same on all ranks of the
 /// call, which have the same operation and type.
-/// \param mpi_may_combine where Muster does not know how to
-const char* reason_to_leave(const call& what, types& known, bool mpi_may_combine);
+/// \param mpi_may_not_combine where Muster does not know how to; null where it may
+const char* reason_to_leave(const call& what, types& known, const char* mpi_may_not_combine);
 
 /// A call in Muster's terms, with all that must live as long as it runs. Elements that are not
 /// contiguous are packed here, and unpacked by `finish`; neither happens to others.

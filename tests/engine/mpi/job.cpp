@@ -51,6 +51,7 @@ std::uint64_t seed_from(const std::vector<std::string_view>& arguments) {
 }  // namespace
 
 job::job(int argc, char** argv, int thread_level) : arguments_(argv + 1, argv + argc) {
+  if (has("multiple")) thread_level = MPI_THREAD_MULTIPLE;
   if (thread_level == MPI_THREAD_SINGLE) {
     MPI_Init(nullptr, nullptr);
   } else {

@@ -15,7 +15,8 @@ namespace muster::testing {
 /// One that takes too long, or crashes, says what it was doing.
 class job {
 public:
-  /// An argument that is a number is the seed of random cases; else every run has its own.
+  /// An argument that is a number is the seed of random cases; else every run has its own. With
+  /// "multiple" the level is MPI_THREAD_MULTIPLE.
   job(int argc, char** argv, int thread_level = MPI_THREAD_SINGLE);
   job(const job&) = delete;
   job& operator=(const job&) = delete;

@@ -251,10 +251,12 @@ void check_freed(job& mine) {
 }
 
 /// Rank 0 blocks in MPI_Recv for what the others send after a collective that it has only begun.
-void check_progress_in_receive(job& mine) {
-  mine.now("a pending collective, MPI_Recv");
+void check_progress_in_receive(job& mine, bool on_new) {
+  mine.now(on_new ? "the first collective on a communicator, MPI_Recv"
+                  : "a pending collective, MPI_Recv");
   for (const std::size_t count : {1, 1000, 50000}) {
-    flight one(MPI_COMM_WORLD, flight::kind::alltoall, 3, count);
+    MPI_Comm on = on_new ? dup(MPI_COMM_WORLD) : MPI_COMM_WORLD;
+    flight one(on, flight::kind::alltoall, 3, count);
     MPI_Request request = one.start();
     int word = mine.rank();
     if (mine.rank() == 0) {
@@ -266,6 +268,7 @@ void check_progress_in_receive(job& mine) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (mine.rank() != 0) MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
     one.verify(mine, "with MPI_Recv");
+    if (on_new) MPI_Comm_free(&on);
   }
 }
 
@@ -357,7 +360,7 @@ int main(int argc, char** argv) {
   job mine(argc, argv);
   check_ways(mine);
   if (!mine.has("alone")) check_freed(mine);  // Open MPI forbids it
-  check_progress_in_receive(mine);
+  for (const bool on_new : {false, true}) check_progress_in_receive(mine, on_new);
   check_progress_of_messages(mine, "a pending message, MPI_Barrier",
                              [] { MPI_Barrier(MPI_COMM_WORLD); });
   check_progress_of_messages(mine, "a pending message, MPI_Allreduce", [] {

@@ -119,6 +119,12 @@ case $part in
   threads)
     each threads 1 2 3 8
     check "threads, by Muster" by_muster 8 threads allreduce
+    check "threads, nonblocking, by Muster" by_muster 8 threads ialltoall
+    for name in requests communicators errors; do
+      check "$name, perhaps many threads" right 3 "$name" multiple
+    done
+    check "requests, perhaps many threads, by Muster" by_muster 8 requests ialltoall multiple
+    check "requests, perhaps many threads: persistent, by Muster" took alltoall_init
     ;;
   progress)
     env=(MUSTER_PROGRESS=thread)

@@ -38,6 +38,11 @@ void sum_long_doubles(job& mine, MPI_Comm on) {
   long double sum = 1;
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, on);
   mine.check_equal(static_cast<int>(sum), mine.size(), "a sum of long doubles");
+  MPI_Request twice = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, on, &twice);
+  MPI_Wait(&twice, MPI_STATUS_IGNORE);
+  mine.check_equal(static_cast<int>(sum), mine.size() * mine.size(),
+                   "a nonblocking sum of long doubles");
 }
 
 void work(job& mine, MPI_Comm on, int thread) {
