@@ -63,8 +63,28 @@ void communicator::let_go() {
   if (std::exchange(team_, nullptr) == nullptr) return;
   driver_.on_engine([this] {
     last_ = {};
+    ended_.clear();
     own_.reset();
   });
+}
+
+std::unique_ptr<remembered> communicator::take(const call& like) noexcept {
+  // The last ones first: programs repeat what they did last.
+  for (std::size_t i = ended_.size(); i-- > 0;) {
+    if (!ended_[i]->is_like(like)) continue;
+    std::swap(ended_[i], ended_.back());
+    std::unique_ptr<remembered> found = std::move(ended_.back());
+    ended_.pop_back();
+    return found;
+  }
+  return nullptr;
+}
+
+void communicator::keep(std::unique_ptr<remembered> ended) {
+  if (!is_made()) return;
+  constexpr std::size_t most = 16;
+  if (ended_.size() == most) ended_.erase(ended_.begin());
+  ended_.push_back(std::move(ended));
 }
 
 bool communicator::find_members(MPI_Comm together) {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
-#include "engine/collective/plan.hpp"
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/driver.hpp"
 #include "engine/mpi/gone.hpp"
 #include "engine/mpi/handle_cache.hpp"
 #include "engine/mpi/node.hpp"
+#include "engine/mpi/remembered.hpp"
 #include "engine/progress/future.hpp"
 #include "engine/team/team.hpp"
 #include "engine/wire/fabric.hpp"
@@ -55,21 +55,18 @@ public:
   /// The team goes. Requests that nobody has waited for may keep the rest beyond the driver's life.
   void let_go();
 
-  /// A blocking call that means the same whenever it is written alike, but for where its buffers
-  /// are. Made ready when it comes again: programs repeat their calls.
-  struct remembered {
-    call written;
-    arguments meant;
-    std::optional<plan> ready = {};
-  };
-  /// The last call of its kind, if it was written like this one; or null.
+  /// The last blocking call of its kind, if it was written like this one; or null.
   remembered* recall(const call& like) noexcept {
     auto& last = last_[static_cast<std::size_t>(like.what)];
-    return last && are_written_alike(last->written, like) ? &*last : nullptr;
+    return last && last->is_like(like) ? &*last : nullptr;
   }
   void remember(const call& written, const arguments& meant) {
     last_[static_cast<std::size_t>(written.what)].emplace(written, meant);
   }
+  /// A nonblocking call that was written like this one and has ended, to be given back when it has
+  /// again; or null.
+  std::unique_ptr<remembered> take(const call& like) noexcept;
+  void keep(std::unique_ptr<remembered> ended);
 
 private:
   /// What a rank says of the memory it provides for the team.
@@ -102,6 +99,7 @@ private:
   std::unique_ptr<muster::team> own_;
   muster::team* team_ = nullptr;
   std::array<std::optional<remembered>, routines> last_;
+  std::vector<std::unique_ptr<remembered>> ended_;
 };
 
 /// Those of a process. Each goes when the program frees it, or when the last operation on it ends.

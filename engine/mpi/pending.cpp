@@ -8,29 +8,34 @@
 namespace muster::mpi {
 
 pending::pending(const call& from, types& known, std::shared_ptr<communicator> on)
-    : which_(from.what),
-      function_(from.function),
-      on_(std::move(on)),
-      what_(from, known, on_->rank(), on_->size()) {}
-
-task<> pending::run() {
-  try {
-    co_await what_.begin(on_->team());
-  } catch (...) {
-    failed_ = failure_of(std::current_exception(), function_);
+    : now_(from), on_(std::move(on)) {
+  what_.emplace(from, known, on_->rank(), on_->size());
+  if (what_->means_the_same_again(from)) {
+    known_ = std::make_unique<remembered>(from, what_->arguments());
   }
 }
 
-void pending::fail(const std::string& why) {
-  failed_.emplace(MPI_ERR_NO_MEM, std::string(function_) + ": " + why);
+pending::pending(const call& from, std::unique_ptr<remembered> before,
+                 std::shared_ptr<communicator> on)
+    : now_(from), on_(std::move(on)), known_(std::move(before)) {}
+
+task<> pending::begin() {
+  return what_ ? what_->begin(on_->team()) : known_->again(on_->team(), now_);
 }
+
+void pending::fail(const std::string& why) {
+  failed_.emplace(MPI_ERR_NO_MEM, std::string(now_.function) + ": " + why);
+}
+
+void pending::fail() { failed_ = failure_of(std::current_exception(), now_.function); }
 
 void pending::finish() {
   if (failed_) return;
   try {
-    what_.finish();
+    if (what_) what_->finish();
+    if (known_ != nullptr) on_->keep(std::move(known_));
   } catch (...) {
-    failed_ = failure_of(std::current_exception(), function_);
+    fail();
   }
 }
 

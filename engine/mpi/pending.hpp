@@ -2,13 +2,17 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "engine/coro/frame_pool.hpp"
 #include "engine/coro/task.hpp"
 #include "engine/mpi/communicator.hpp"
 #include "engine/mpi/errors.hpp"
+#include "engine/mpi/remembered.hpp"
 #include "engine/mpi/repeated.hpp"
 #include "engine/mpi/translation.hpp"
 
@@ -19,30 +23,37 @@ class pending {
 public:
   /// \throws rejected
   pending(const call& from, types& known, std::shared_ptr<communicator> on);
+  /// One that is written like an earlier one, which has ended.
+  pending(const call& from, std::unique_ptr<remembered> before, std::shared_ptr<communicator> on);
 
   communicator& on() const noexcept { return *on_; }
-  const translation& what() const noexcept { return what_; }
-  /// Runs it, on the thread that drives the engine; the team has been made.
-  task<> run();
+  const arguments& what() const noexcept { return what_ ? what_->arguments() : known_->meant(); }
+  /// The operation, to be started; the team has been made.
+  task<> begin();
   /// It cannot be run.
   void fail(const std::string& why);
+  /// It has failed. While what was thrown is caught.
+  void fail();
   /// Back on a thread of the program's: puts what was received in its place.
   void finish();
 
   const std::optional<failure>& failed() const noexcept { return failed_; }
-  routine which() const noexcept { return which_; }
+  routine which() const noexcept { return now_.what; }
+
+  static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
+  static void operator delete(void* memory) noexcept { frame_pool::release(memory); }
 
   MPI_Request request = MPI_REQUEST_NULL;  ///< a generalized request of the MPI's, to be completed
   std::shared_ptr<repeated> turn_of;       ///< instead, of a persistent operation
   std::optional<int> code;                 ///< that its failure was reported with
   bool is_freed = false;                   ///< the program wants to hear of the request no more
-  pending* next_ended = nullptr;           ///< of those that have ended; whoever holds them sets it
+  pending* below = nullptr;                ///< of a stack; whoever holds that sets it
 
 private:
-  routine which_;
-  const char* function_;
+  call now_;
   std::shared_ptr<communicator> on_;
-  translation what_;
+  std::optional<translation> what_;
+  std::unique_ptr<remembered> known_;  // where it means the same when it is written alike
   std::optional<failure> failed_;
 };
 

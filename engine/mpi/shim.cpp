@@ -200,10 +200,9 @@ answer shim::blocking(const call& what) {
   const kind of{what.what, form::blocking};
   try {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
-    communicator::remembered* const before = on->recall(what);
-    if (before != nullptr) {
-      carry_out(of, again(*on, *before, what));
-      note(of, watch, on->team(), before->meant);
+    if (remembered* const before = on->recall(what)) {
+      carry_out(of, before->again(on->team(), what));
+      note(of, watch, on->team(), before->meant());
       return {true, MPI_SUCCESS};
     }
     if (on->in_the_making()) await_made(*on);
@@ -217,18 +216,6 @@ answer shim::blocking(const call& what) {
   } catch (...) {
     return refuse(what);
   }
-}
-
-task<> shim::again(const communicator& on, communicator::remembered& before, const call& what) {
-  const arguments& meant = before.meant;
-  if (!before.ready) before.ready.emplace(perform(on.team(), meant));
-  // A buffer that is nowhere now was so then, or has no meaning on this rank.
-  const auto now = [](auto* then, void* written) {
-    const bool moves = then != nullptr && is_somewhere(written);
-    return moves ? static_cast<decltype(then)>(written) : then;
-  };
-  return before.ready->run_on(now(meant.send, what.send.buffer),
-                              now(meant.receive, what.receive.buffer));
 }
 
 void shim::carry_out(kind of, task<> work) {
@@ -267,15 +254,15 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
   const driver::visit here(driver_);
   delete_done_with();
   try {
-    std::shared_ptr<communicator> on = communicators_.find(what.comm);
+    const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
     if (is_left(what, form::nonblocking, *on)) return {};
-    auto one = std::make_unique<pending>(what, types_, std::move(on));
-    nonblocking_.reserve(nonblocking_.size() + 1);
+    std::unique_ptr<pending> one = prepare(what, on);
+    if (unused_.empty()) make_room();
     const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
     if (made != MPI_SUCCESS) return {true, made};
     pending& begun = *one.release();  // the request's, from now on
     begun.request = *request;
-    nonblocking_.emplace(*request, &begun);
+    list(begun);
     start_or_wait(begun);
     return {true, MPI_SUCCESS};
   } catch (...) {
@@ -297,6 +284,29 @@ answer shim::persistent(const call& what, MPI_Request* request) {
     return refuse(what);
   }
 }
+
+std::unique_ptr<pending> shim::prepare(const call& what, const std::shared_ptr<communicator>& on) {
+  if (std::unique_ptr<remembered> before = on->take(what)) {
+    return std::make_unique<pending>(what, std::move(before), on);
+  }
+  return std::make_unique<pending>(what, types_, on);
+}
+
+void shim::make_room() {
+  requests one;
+  unused_.push_back(one.extract(one.emplace(MPI_Request{}, nullptr).first));
+  nonblocking_.reserve(nonblocking_.size() + 1);
+}
+
+void shim::list(pending& one) {
+  requests::node_type node = std::move(unused_.back());
+  unused_.pop_back();
+  node.key() = one.request;
+  node.mapped() = &one;
+  nonblocking_.insert(std::move(node));
+}
+
+void shim::unlist(MPI_Request request) { unused_.push_back(nonblocking_.extract(request)); }
 
 void shim::awaited(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
@@ -343,7 +353,7 @@ void shim::started(MPI_Request request) {
   const driver::visit here(self->driver_);
   const std::shared_ptr<repeated> one = self->repeated_.find(request);
   if (one == nullptr) return;
-  auto turn = std::make_unique<pending>(one->what(), self->types_, one->on());
+  std::unique_ptr<pending> turn = self->prepare(one->what(), one->on());
   turn->turn_of = one;
   one->begin();
   self->start_or_wait(*turn.release());  // complete_ended deletes it
@@ -397,8 +407,7 @@ void shim::look() {
   delete_done_with();
   communicators_.bury();
   if (!waiting_.empty()) start_waiting(&communicator::advance);
-  // relaxed: what is in it is looked at when it is taken.
-  if (ended_.load(std::memory_order_relaxed) != nullptr) complete_ended();
+  if (!ended_.empty()) complete_ended();
 }
 
 void shim::start_waiting(bool (communicator::*advance)()) {
@@ -413,7 +422,7 @@ void shim::start_waiting(bool (communicator::*advance)()) {
       start(*one);
     } else {
       one->fail(on.reason_to_leave() != nullptr ? on.reason_to_leave() : on.defect());
-      push_ended(*one);
+      ended_.push(*one);
     }
   }
 }
@@ -428,39 +437,31 @@ void shim::start_or_wait(pending& one) {
 }
 
 void shim::start(pending& one) {
-  if (tally_.wanted()) tally_.took(kind_of(one), one.on().team(), one.what().arguments());
+  if (tally_.wanted()) tally_.took(kind_of(one), one.on().team(), one.what());
   const auto begun = muster::start(driver_.engine(), run(one));  // `ended_` tells of its end
 }
 
 task<> shim::run(pending& one) {
   mark_arrivals(kind_of(one));
-  co_await one.run();
-  push_ended(one);
-}
-
-void shim::push_ended(pending& one) {
-  one.next_ended = ended_.load(std::memory_order_relaxed);
-  // release: what it left behind.
-  while (!ended_.compare_exchange_weak(one.next_ended, &one, std::memory_order_release,
-                                       std::memory_order_relaxed)) {
+  try {
+    co_await one.begin();
+  } catch (...) {
+    one.fail();
   }
+  ended_.push(one);
 }
 
 void shim::complete_ended() {
-  // acquire: see run.
-  pending* one = ended_.exchange(nullptr, std::memory_order_acquire);
-  while (one != nullptr) {
-    pending* const next = one->next_ended;
+  ended_.take([this](pending& one) {
     under_way_.fetch_sub(1, std::memory_order_relaxed);
-    complete(*one);
-    one = next;
-  }
+    complete(one);
+  });
   if (!freed_operations_.empty() && !needs_operations()) free_operations();
 }
 
 void shim::delete_done_with() {
-  if (!done_with_.any()) return;
-  for (pending* const one : done_with_.take()) delete one;
+  if (done_with_.empty()) return;
+  done_with_.take([](pending& one) { delete &one; });
 }
 
 void shim::free_operations() {
@@ -473,7 +474,7 @@ void shim::complete(pending& one) {
   if (one.turn_of == nullptr) {
     MPI_Request request = one.request;
     const bool is_freed = one.is_freed;
-    nonblocking_.erase(request);
+    unlist(request);
     PMPI_Grequest_complete(request);  // with which `one` may go
     static const auto free_beneath =
         find_beneath<decltype(&PMPI_Request_free)>("PMPI_Request_free");
@@ -505,7 +506,7 @@ int shim::query(void* extra, MPI_Status* status) {
 int shim::free(void* extra) {
   auto* const one = static_cast<pending*>(extra);
   if (shim* const self = active().load(std::memory_order_relaxed)) {
-    self->done_with_.add(one);
+    self->done_with_.push(*one);
   } else {
     delete one;
   }

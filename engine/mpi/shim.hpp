@@ -16,9 +16,9 @@
 #include "engine/mpi/communicator.hpp"
 #include "engine/mpi/driver.hpp"
 #include "engine/mpi/errors.hpp"
-#include "engine/mpi/gone.hpp"
 #include "engine/mpi/node.hpp"
 #include "engine/mpi/pending.hpp"
+#include "engine/mpi/pending_stack.hpp"
 #include "engine/mpi/repeated.hpp"
 #include "engine/mpi/report.hpp"
 #include "engine/mpi/settings.hpp"
@@ -82,6 +82,8 @@ public:
   static bool freed_operation(MPI_Op op);
 
 private:
+  using requests = std::unordered_map<MPI_Request, pending*>;
+
   static std::atomic<shim*>& active() noexcept;
   static void on_progress();
   static void on_progress_in_locks();
@@ -101,15 +103,18 @@ private:
   void start_waiting(bool (communicator::*advance)());
   void start_or_wait(pending& one);
   void start(pending& one);
-  /// A blocking call that is written as one before.
-  static task<> again(const communicator& on, communicator::remembered& before, const call& what);
+  /// \throws rejected
+  std::unique_ptr<pending> prepare(const call& what, const std::shared_ptr<communicator>& on);
+  /// So that `list` cannot fail.
+  void make_room();
+  void list(pending& one);
+  void unlist(MPI_Request request);
   /// \throws what it throws
   void carry_out(kind of, task<> work);
   class stopwatch;
   void note(kind of, const stopwatch& since, const muster::team& on, const arguments& what);
   task<> marked(kind of, task<> work);
   task<> run(pending& one);
-  void push_ended(pending& one);
   void complete_ended();
   /// Those that the program has freed.
   void free_operations();
@@ -145,11 +150,12 @@ private:
   std::unique_ptr<arrival_log> arrivals_;  // where a report is wanted
   communicators communicators_;
   repeated_operations repeated_;
-  std::unordered_map<MPI_Request, pending*> nonblocking_;
+  requests nonblocking_;
+  std::vector<requests::node_type> unused_;  // of nonblocking_, which so allocates nothing
   std::vector<MPI_Op> freed_operations_;
-  std::vector<pending*> waiting_;         // for their teams, in the order of their calls
-  std::atomic<pending*> ended_{nullptr};  // pushed by the thread that drives the engine
-  gone<pending*> done_with_;              // by the program, and to be deleted
+  std::vector<pending*> waiting_;  // for their teams, in the order of their calls
+  pending_stack ended_;            // pushed where the engine is driven
+  pending_stack done_with_;        // by the program, and to be deleted
   std::atomic<std::size_t> under_way_{0};
   std::atomic<bool> repeats_{false};  ///< there was a persistent collective
 };

@@ -1,5 +1,5 @@
-// Blocking calls that are written alike again and again, as programs do: with other data each time,
-// with others in between, on communicators that come and go.
+// Calls that are written alike again and again, as programs do: with other data each time, with
+// others in between, on communicators that come and go.
 
 #include <algorithm>
 #include <functional>
@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/engine/mpi/functions.hpp"
 #include "tests/engine/mpi/job.hpp"
 
 namespace {
 
 using namespace muster::testing;
+using mpi = functions<int>;
 
 /// The calls of one communicator, now and then on other buffers.
 class caller {
@@ -29,82 +31,94 @@ public:
     if (number % 5 == 0) spare_sent_.swap(sent_);
     if (number % 7 == 0) spare_received_.swap(received_);
     job_.now("round " + std::to_string(number));
+    blocks_ = number % 4 < 2;
     MPI_Barrier(on_);
     fill(number);
-    MPI_Bcast(sent_.data(), length, MPI_INT, root, on_);
+    make(mpi::bcast, sent_.data(), length, MPI_INT, root, on_);
     expect(sent_, [&](int i) { return value(number, root, i); }, length, "bcast");
     fill(number);
-    MPI_Allgather(sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, on_);
+    make(mpi::allgather, sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, on_);
     expect(
         received_, [&](int i) { return value(number, i / length, i % length); }, all(),
         "allgather");
-    MPI_Alltoall(sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, on_);
+    make(mpi::alltoall, sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, on_);
     expect(
         received_, [&](int i) { return value(number, i / length, rank_ * length + i % length); },
         all(), "alltoall");
-    MPI_Gather(sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, root, on_);
+    make(mpi::gather, sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, root, on_);
     if (rank_ == root) {
       expect(
           received_, [&](int i) { return value(number, i / length, i % length); }, all(), "gather");
     }
-    MPI_Scatter(sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, root, on_);
+    make(mpi::scatter, sent_.data(), length, MPI_INT, received_.data(), length, MPI_INT, root, on_);
     expect(
         received_, [&](int i) { return value(number, root, rank_ * length + i); }, length,
         "scatter");
-    MPI_Allreduce(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
+    make(mpi::allreduce, sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
     expect(received_, [&](int i) { return sum(number, i, size_); }, length, "allreduce");
-    MPI_Reduce(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, root, on_);
+    make(mpi::reduce, sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, root, on_);
     if (rank_ == root) {
       expect(received_, [&](int i) { return sum(number, i, size_); }, length, "reduce");
     }
-    MPI_Exscan(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
+    make(mpi::exscan, sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
     if (rank_ != 0) {
       expect(received_, [&](int i) { return sum(number, i, rank_); }, length, "exscan");
     }
-    MPI_Reduce_scatter_block(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
+    make(mpi::reduce_scatter_block, sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
     expect(
         received_, [&](int i) { return sum(number, rank_ * length + i, size_); }, length,
         "reduce_scatter_block");
-    MPI_Scan(sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
+    make(mpi::scan, sent_.data(), received_.data(), length, MPI_INT, MPI_SUM, on_);
     expect(received_, [&](int i) { return sum(number, i, rank_ + 1); }, length, "scan");
     in_place(number, root);
     nothing(number);
   }
 
 private:
+  template <class Forms, class... Arguments>
+  void make(const Forms& of, Arguments... arguments) {
+    if (blocks_) {
+      of.blocking(arguments...);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    of.nonblocking(arguments..., &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+
   /// In between: what differs in one thing from the calls before and after it. What has no meaning
   /// on a rank is not looked at.
   void in_place(int number, int root) {
     const MPI_Datatype none = no_type();
     fill(number);
     if (rank_ == root) {
-      MPI_Reduce(MPI_IN_PLACE, sent_.data(), length - 1, MPI_INT, MPI_MAX, root, on_);
+      make(mpi::reduce, MPI_IN_PLACE, sent_.data(), length - 1, MPI_INT, MPI_MAX, root, on_);
       expect(sent_, [&](int i) { return value(number, size_ - 1, i); }, length - 1, "reduce");
     } else {
-      MPI_Reduce(sent_.data(), nullptr, length - 1, MPI_INT, MPI_MAX, root, on_);
+      make(mpi::reduce, sent_.data(), nullptr, length - 1, MPI_INT, MPI_MAX, root, on_);
     }
     fill(number);
     std::copy_n(sent_.begin(), length, received_.begin() + rank_ * length);
-    MPI_Allgather(MPI_IN_PLACE, 0, none, received_.data(), length, MPI_INT, on_);
+    make(mpi::allgather, MPI_IN_PLACE, 0, none, received_.data(), length, MPI_INT, on_);
     expect(
         received_, [&](int i) { return value(number, i / length, i % length); }, all(),
         "allgather in place");
     fill(number);
     if (rank_ == root) {
-      MPI_Gather(sent_.data(), 1, MPI_INT, received_.data(), 1, MPI_INT, root, on_);
+      make(mpi::gather, sent_.data(), 1, MPI_INT, received_.data(), 1, MPI_INT, root, on_);
       expect(received_, [&](int i) { return value(number, i, 0); }, size_, "gather of one");
     } else {
-      MPI_Gather(sent_.data(), 1, MPI_INT, nullptr, -1, none, root, on_);
+      make(mpi::gather, sent_.data(), 1, MPI_INT, nullptr, -1, none, root, on_);
     }
-    MPI_Scatter(sent_.data(), rank_ == root ? 1 : -1, rank_ == root ? MPI_INT : none,
-                received_.data(), 1, MPI_INT, root, on_);
+    make(mpi::scatter, sent_.data(), rank_ == root ? 1 : -1, rank_ == root ? MPI_INT : none,
+         received_.data(), 1, MPI_INT, root, on_);
     expect(received_, [&](int) { return value(number, root, rank_); }, 1, "scatter of one");
   }
   void nothing(int number) {
     int* const somewhere = number % 2 == 0 ? nullptr : sent_.data();
-    MPI_Bcast(somewhere, 0, MPI_INT, 0, on_);
-    MPI_Allreduce(somewhere, number % 3 == 0 ? nullptr : received_.data(), 0, MPI_INT, MPI_SUM,
-                  on_);
+    make(mpi::bcast, somewhere, 0, MPI_INT, 0, on_);
+    make(mpi::allreduce, somewhere, number % 3 == 0 ? nullptr : received_.data(), 0, MPI_INT,
+         MPI_SUM, on_);
   }
   /// A handle that was a type's.
   static MPI_Datatype no_type() {
@@ -142,6 +156,7 @@ private:
   MPI_Comm on_;
   int rank_ = 0;
   int size_ = 0;
+  bool blocks_ = true;
   std::vector<int> sent_;
   std::vector<int> received_;
   std::vector<int> spare_sent_;
