@@ -17,6 +17,11 @@ operation& operation_of(const task<>& collective, const char* who) {
       std::string(who) + ": the task is not a collective's own; expected what one returned");
 }
 
+/// Not where it is found out, which happens with every run.
+[[noreturn, gnu::cold]] void refuse(const char* why) {
+  throw error(errc::invalid_argument, std::string("plan: ") + why);
+}
+
 }  // namespace
 
 plan::plan(task<> collective) : kept_(&operation_of(collective, "plan")) { kept_->keep(true); }
@@ -39,12 +44,11 @@ void plan::dropping::operator()(operation* kept) const noexcept {
 }
 
 operation& plan::idle() const {
-  if (kept_ == nullptr) {
-    throw error(errc::invalid_argument, "plan: run after it was moved from; expected a plan");
+  if (kept_ == nullptr) [[unlikely]] {
+    refuse("run after it was moved from; expected a plan");
   }
-  if (kept_->is_out()) {
-    throw error(errc::invalid_argument,
-                "plan: run again before the last run's end; expected one run at a time");
+  if (kept_->is_out()) [[unlikely]] {
+    refuse("run again before the last run's end; expected one run at a time");
   }
   return *kept_;
 }
@@ -55,10 +59,10 @@ task<> plan::run_on(const void* send, void* receive) {
   operation& one = idle();
   const arguments& call = one.call();
   if ((send == nullptr) != (call.send == nullptr) ||
-      (receive == nullptr) != (call.receive == nullptr)) {
-    throw error(errc::invalid_argument,
-                "plan: run_on: a buffer is null where the plan's is none, or the other way round; "
-                "expected the same");
+      (receive == nullptr) != (call.receive == nullptr)) [[unlikely]] {
+    refuse(
+        "run_on: a buffer is null where the plan's is none, or the other way round; expected the "
+        "same");
   }
   one.move_to(static_cast<const std::byte*>(send), static_cast<std::byte*>(receive));
   return one.run();

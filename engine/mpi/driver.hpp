@@ -61,14 +61,14 @@ public:
   }
 
   /// In a visit: runs `work` to its end. \throws what it throws
-  void run(task<> work) {
+  void run(task<>&& work) {
     if (engine_.has_own_thread()) {
       future<> running = start(engine_, std::move(work));
       until([&] { return running.ended(); });
       running.wait();
     } else {
       work.begin({&engine_, &engine_.scope()});
-      until([&] { return work.done(); });
+      if (!work.done()) until([&] { return work.done(); });
       work.take();
     }
   }

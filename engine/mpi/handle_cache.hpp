@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/random.hpp"
-
 namespace muster::mpi {
 
 /// What was found last for handles of the MPI's, so that a program which uses few of them finds it
@@ -38,10 +36,12 @@ private:
     static_assert(sizeof of <= sizeof bits);
     std::copy_n(reinterpret_cast<const std::byte*>(&of), sizeof of,
                 reinterpret_cast<std::byte*>(&bits));
-    return mix_bits(bits) % entries;
+    constexpr std::uint64_t golden_ratio = 0x9e37'79b9'7f4a'7c15;
+    return bits * golden_ratio >> (64 - entry_bits);
   }
 
-  static constexpr std::size_t entries = 16;
+  static constexpr unsigned entry_bits = 4;
+  static constexpr std::size_t entries = 1u << entry_bits;
   std::array<entry, entries> last_{};
 };
 

@@ -218,7 +218,7 @@ answer shim::blocking(const call& what) {
   }
 }
 
-void shim::carry_out(kind of, task<> work) {
+void shim::carry_out(kind of, task<>&& work) {
   if (tally_.wanted()) work = marked(of, std::move(work));
   driver_.run(std::move(work));
 }

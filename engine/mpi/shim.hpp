@@ -110,7 +110,7 @@ private:
   void list(pending& one);
   void unlist(MPI_Request request);
   /// \throws what it throws
-  void carry_out(kind of, task<> work);
+  void carry_out(kind of, task<>&& work);
   class stopwatch;
   void note(kind of, const stopwatch& since, const muster::team& on, const arguments& what);
   task<> marked(kind of, task<> work);

@@ -242,9 +242,11 @@ void engine::relax(idle_time& idle) {
       idle = {};
       return;
     }
-    if (time - idle.since >= waiting_.yield_for) {
-      sleep();
-      return;
+    const clock_time waited = time - idle.since;
+    if (waited >= waiting_.yield_for && waiting_.when_idle != idling::looks_on) {
+      if (waiting_.when_idle == idling::sleeps) return sleep();
+      idle.looks += yields_between_checks - 1;  // after one look the next nap
+      return nap(waited);
     }
   }
   ++counters_.yields;
@@ -297,6 +299,12 @@ void engine::sleep() {
   ++counters_.sleeps;
   bell_.sleep(sleep_limit());
   wake();
+}
+
+void engine::nap(clock_time waited) {
+  using namespace std::chrono_literals;
+  ++counters_.sleeps;
+  std::this_thread::sleep_for(std::clamp<clock_time>(waited / 4, 50us, 500us));
 }
 
 void engine::run_thread(std::stop_token stop, int processor) {

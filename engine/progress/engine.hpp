@@ -195,6 +195,7 @@ private:
 
   void relax(idle_time& idle);
   void sleep();
+  void nap(clock_time waited);
   void wake() noexcept;
   bool resume_posted();
   bool anything_ready() noexcept;

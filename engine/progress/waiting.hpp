@@ -15,6 +15,13 @@ inline void spin_pause() noexcept {
 #endif
 }
 
+/// What an engine does when it has looked for something to do for long enough.
+enum class idling {
+  sleeps,    ///< until somebody rings
+  looks_on,  ///< for as long as it has to: nobody need ring
+  naps,      ///< for a quarter of the time that it has waited: nobody need ring, either
+};
+
 /// How long an engine that finds nothing goes on looking before it sleeps.
 ///
 /// Spinning pays only where the peer runs at the same time on another core; where ranks outnumber
@@ -25,9 +32,7 @@ struct waiting_policy {
   unsigned looks_at_other_cores = 0;     ///< the same, where all that is awaited runs elsewhere
   unsigned spins = 0;                    ///< looks by the engine before the first yield
   clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
-
-  /// As `yield_for`: for ever.
-  static constexpr clock_time never_asleep = clock_time::max();
+  idling when_idle = idling::sleeps;     ///< and afterwards
 
   static constexpr waiting_policy core_of_its_own() {
     return {

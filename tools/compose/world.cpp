@@ -25,8 +25,7 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, const world
   options.processor = of.processor;
   const bool core_each = job.size() <= job.machine().processors;
   options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
-  if (of.never_sleeps && of.progress == progress::caller)
-    options.waiting.yield_for = waiting_policy::never_asleep;
+  if (of.progress == progress::caller) options.waiting.when_idle = of.when_idle;
   options.sources = {&fabric};
   return options;
 }
@@ -108,7 +107,8 @@ shm::job found_job(bootstrap& with, const world_options& options) {
     // The recording will say so, too, when the others can be told.
   }
   const bool drives_itself = options.progress == progress::caller;
-  return shm::found(with, {.nobody_sleeps = drives_itself && options.never_sleeps});
+  const bool needs_rings = !drives_itself || options.when_idle == idling::sleeps;
+  return shm::found(with, {.nobody_sleeps = !needs_rings});
 }
 
 }  // namespace

@@ -22,9 +22,8 @@ struct world_options {
   catalog algorithms = default_algorithms();
   /// `progress::thread` only: the processor for the engine's thread; negative: any.
   int processor = -1;
-  /// `progress::caller` only: a rank that waits goes on looking for as long as it has to. The same
-  /// on all ranks.
-  bool never_sleeps = false;
+  /// `progress::caller` only: what a rank does that waits long. The same on all ranks.
+  idling when_idle = idling::sleeps;
 };
 
 /// The team of all ranks of the job that this process was started in, with the engine that drives

@@ -57,7 +57,7 @@ private:
 
   static waiting_policy never_asleep() {
     waiting_policy policy = waiting_policy::cores_shared();
-    policy.yield_for = waiting_policy::never_asleep;
+    policy.when_idle = idling::looks_on;
     return policy;
   }
   muster::engine engine_{{.waiting = never_asleep()}};

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "engine/mpi/node.hpp"
-#include "tools/shim/spare_core.hpp"
+#include "tools/shim/cores.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -31,7 +31,7 @@ std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
     }
   }
   // As an MPI waits: what it has under way needs looking after, too.
-  how.never_sleeps = how.progress == progress::caller;
+  how.when_idle = yielding_is_in_vain(among) ? idling::naps : idling::looks_on;
   return std::make_unique<joined_world>(among, how);
 }
 

@@ -288,18 +288,19 @@ TEST_CASE("a rank that cannot begin does not keep the others waiting") {
   }
 }
 
-TEST_CASE("a world that never sleeps, and one that does") {
-  const auto sleeps_of_rank_1 = [](bool never) {
+TEST_CASE("a world that never sleeps, one that naps, and one that sleeps") {
+  const auto sleeps_of_rank_1 = [](idling how) {
     const auto results = on_processes(2, [&](bootstrap& with) {
-      world all(with, {.never_sleeps = never});
+      world all(with, {.when_idle = how});
       if (with.rank() == 0) std::this_thread::sleep_for(milliseconds(100));
       all.run(meet(all.team()));
       return std::to_string(all.engine().counted().sleeps);
     });
-    return results[1];
+    return std::stoi(results[1]);
   };
-  CHECK(sleeps_of_rank_1(true) == "0");
-  CHECK(sleeps_of_rank_1(false) != "0");
+  CHECK(sleeps_of_rank_1(idling::looks_on) == 0);
+  CHECK(sleeps_of_rank_1(idling::naps) > 10);  // of half a millisecond at most
+  CHECK(sleeps_of_rank_1(idling::sleeps) > 0);
 }
 
 }  // namespace
