@@ -13,6 +13,11 @@ as=()
 shared=$folder/shared
 mkdir -m 777 "$shared"
 chmod 755 "$folder"
+# The MPIs end without giving back all of their memory, ASan keeps what was given back from being used again, where a
+# program looks whether its memory grows, and UCX replaces the same functions as ASan.
+if [ -n "${ASAN_OPTIONS-}" ]; then
+  export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0:quarantine_size_mb=4 UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none
+fi
 
 # start RANKS COMMAND…: all that it prints goes to $out.
 start() {
