@@ -39,7 +39,7 @@ std::string run_row(const algorithm& row, const world_case& world) {
 
 TEST_CASE("every algorithm wherever it suits") {
   constexpr std::size_t ranks[] = {1, 2, 3, 5, 8, 9};
-  constexpr std::size_t fewer[] = {1, 2, 3, 5};
+  constexpr std::size_t fewer[] = {2, 5};
   const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
   for (const world_case& world : worlds(counts)) {
     for (const algorithm& row : tested_rows()) {
