@@ -17,7 +17,7 @@ operation& operation_of(const task<>& collective, const char* who) {
       std::string(who) + ": the task is not a collective's own; expected what one returned");
 }
 
-/// Not where it is found out, which happens with every run.
+/// Apart from the question, which every run asks.
 [[noreturn, gnu::cold]] void refuse(const char* why) {
   throw error(errc::invalid_argument, std::string("plan: ") + why);
 }

@@ -13,7 +13,7 @@ Function find_beneath(const char* name) noexcept {
   return reinterpret_cast<Function>(find_symbol_beneath(name));
 }
 
-/// What can be done where an MPI looks for progress.
+/// What can be done where an MPI looks for progress, the least first: it is what all ranks can do.
 enum class progress_hook : std::uint8_t {
   none,         ///< nothing: it offers no way in
   without_mpi,  ///< all but calls of the MPI, which holds its locks there

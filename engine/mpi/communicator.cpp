@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <utility>
 
 #include "engine/error.hpp"
@@ -81,7 +82,6 @@ std::unique_ptr<remembered> communicator::take(const call& like) noexcept {
 }
 
 void communicator::keep(std::unique_ptr<remembered> ended) {
-  if (!is_made()) return;
   constexpr std::size_t most = 16;
   if (ended_.size() == most) ended_.erase(ended_.begin());
   ended_.push_back(std::move(ended));
@@ -135,18 +135,29 @@ bool communicator::advance() {
   int is_complete = 0;
   test(&exchange_, &is_complete, MPI_STATUS_IGNORE);
   if (is_complete == 0) return false;
+  if (is_settled()) return true;
   if (!making_.valid()) making_ = start(driver_.engine(), make());
-  making_.wait();
+  settle();
   return true;
 }
 
 bool communicator::advance_without_mpi() {
-  if (!in_the_making()) return true;
+  if (!in_the_making() || is_settled()) return true;
   if (!making_.valid()) {
     if (!all_have_told()) return false;
     making_ = start(driver_.engine(), make());
   }
-  return making_.ended();
+  if (!making_.ended()) return false;
+  settle();
+  return true;
+}
+
+void communicator::settle() {
+  outcome made = making_.wait();
+  left_because_ = made.left_because;
+  defect_ = std::move(made.defect);
+  own_ = std::move(made.own);
+  team_ = own_.get();
 }
 
 bool communicator::all_have_told() const noexcept {
@@ -158,28 +169,27 @@ bool communicator::all_have_told() const noexcept {
   return true;
 }
 
-task<> communicator::make() {
+task<communicator::outcome> communicator::make() {
   try {
-    derive_team();
+    co_return derive_team();
   } catch (const error& why) {
-    defect_ = why.text();
+    co_return outcome{.defect = why.text()};
+  } catch (const std::exception& why) {
+    co_return outcome{.defect = std::string("its team cannot be made: ") + why.what()};
   }
-  co_return;
 }
 
-void communicator::derive_team() {
+communicator::outcome communicator::derive_team() {
   muster::team& all = node_.team();
   if (std::ranges::any_of(all_, [](const offer& one) { return one.refused != 0; })) {
     all.fabric().withdraw(mine_.site);
-    left_because_ = "no memory for another team";
-    return;
+    return {.left_because = "no memory for another team"};
   }
   std::vector<wire::site> sites;
   sites.reserve(all_.size());
   for (const offer& one : all_) sites.push_back(one.site);
-  own_ = std::make_unique<muster::team>(all, all.fabric().derive(members_, sites), members_, rank_,
-                                        all_.front().turn);
-  team_ = own_.get();
+  return {.own = std::make_unique<muster::team>(all, all.fabric().derive(members_, sites), members_,
+                                                rank_, all_.front().turn)};
 }
 
 communicators::communicators(MPI_Comm together, node& among, driver& by)
@@ -201,6 +211,7 @@ const communicators::entry& communicators::find_again(MPI_Comm of) {
   auto at = all_.find(of);
   if (at == all_.end()) {
     at = all_.emplace(of, std::make_shared<communicator>(of, together_, node_, driver_)).first;
+    if (at->second->in_the_making()) unmade_.push_back(at->second);
     PMPI_Comm_set_attr(of, keyval_, nullptr);  // says when it goes
   }
   last_.keep(of, at->second);
@@ -224,7 +235,6 @@ void communicators::bury() {
     ended->forget_handle();
     std::erase_if(still_held_, [](const auto& each) { return each.expired(); });
     still_held_.push_back(ended);
-    if (ended->in_the_making()) unmade_.push_back(std::move(ended));
   }
 }
 

@@ -39,7 +39,8 @@ public:
   /// Why on this rank alone nothing can be carried out on it; empty where it can.
   const std::string& defect() const noexcept { return defect_; }
   bool is_made() const noexcept { return team_ != nullptr; }
-  /// Whether `advance` has something to look at.
+  /// Whether `advance` has something to look at; perhaps it is made, and only the exchange has not
+  /// ended.
   bool in_the_making() const noexcept { return exchange_ != MPI_REQUEST_NULL; }
   /// Looks whether the others have told, if it is in the making; true if it is no more.
   bool advance();
@@ -78,12 +79,23 @@ private:
 
     std::uint64_t sealed_by(std::size_t rank) const noexcept;
   };
+  /// What becomes of it.
+  struct outcome {
+    std::unique_ptr<muster::team> own = {};
+    const char* left_because = nullptr;
+    std::string defect = {};
+  };
   bool find_members(MPI_Comm together);
   std::size_t turn() const noexcept;
   void offer_memory();
   bool all_have_told() const noexcept;
-  task<> make();
-  void derive_team();
+  /// On the thread that drives the engine.
+  task<outcome> make();
+  outcome derive_team();
+  void settle();
+  bool is_settled() const noexcept {
+    return team_ != nullptr || left_because_ != nullptr || !defect_.empty();
+  }
 
   MPI_Comm handle_;
   node& node_;
@@ -95,7 +107,7 @@ private:
   offer mine_;
   std::vector<offer> all_;
   MPI_Request exchange_ = MPI_REQUEST_NULL;
-  future<> making_;
+  future<outcome> making_;
   std::unique_ptr<muster::team> own_;
   muster::team* team_ = nullptr;
   std::array<std::optional<remembered>, routines> last_;
@@ -122,7 +134,7 @@ public:
 
   /// Lets go of what the program has freed, but for those whose exchange is under way.
   void bury();
-  /// Whether there are such.
+  /// Whether there are exchanges that have not been seen to end.
   bool has_unmade() const noexcept { return !unmade_.empty(); }
 
 private:

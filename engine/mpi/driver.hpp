@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -38,14 +39,16 @@ public:
   template <class Done>
   void until(Done done) {
     unsigned looks = 0;
+    std::uint64_t naps = count_naps();
     bool looked = false;
     const auto enough = [&] {
       if (done()) return true;
       // Whoever else waits at the gate, each turn is good for a look.
       if (!std::exchange(looked, true)) return false;
-      // Most waits end before.
+      // Most waits end before. A nap is long enough for a look.
       constexpr unsigned looks_between = 32;
-      if (++looks % looks_between == 0) progress_beneath();
+      const bool has_napped = naps != std::exchange(naps, count_naps());
+      if (++looks % looks_between == 0 || has_napped) progress_beneath();
       return visitors_waiting_.load(std::memory_order_relaxed) != 0;
     };
     const wait counted(waiting_);
@@ -81,13 +84,17 @@ public:
     if (many_threads_ && !gate_.try_lock()) return;
     if (depth_ == 0) {
       ++depth_;
-      if (!engine_.has_own_thread() && waiting_ == 0) {
-        engine_.drive_until([first = true]() mutable { return !std::exchange(first, false); });
-      }
+      if (waiting_ == 0) drive_once();
       look();
       --depth_;
     }
     if (many_threads_) gate_.unlock();
+  }
+
+  /// In a visit: has the engine, if it is driven so, look once.
+  void drive_once() {
+    if (engine_.has_own_thread()) return;
+    engine_.drive_until([first = true]() mutable { return !std::exchange(first, false); });
   }
 
   /// Where teams live and die: runs `work()` on the thread that drives the engine.
@@ -113,6 +120,10 @@ private:
   static task<> as_task(Work& work) {
     work();
     co_return;
+  }
+
+  std::uint64_t count_naps() const noexcept {
+    return engine_.has_own_thread() ? 0 : engine_.counted().sleeps;
   }
 
   void enter() {

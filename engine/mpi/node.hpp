@@ -21,7 +21,8 @@ public:
 
 struct node_options {
   progress_by progress = progress_by::caller;
-  int processor = -1;  ///< for the engine's thread; negative: any
+  int processor = -1;   ///< for the engine's thread; negative: any
+  bool may_nap = true;  ///< a wait of one thread holds up no other
 };
 
 /// Makes one, together with the others whom `among` connects. Defined by whoever composes the

@@ -1,9 +1,10 @@
 // What a program does with requests is the MPI's business, which has the shim called when it looks
 // for progress. Taken are the calls that start persistent collectives and that free what an
 // operation under way still needs, for the sake of speed the most usual ways to wait, and the texts
-// of Muster's errors, which MPICH mixes up. All ways to wait and to test are, for MPIs that cannot
-// be told of a request's completion while they look for progress.
+// of Muster's errors, which MPICH mixes up. All other ways to wait and to test are taken for MPIs
+// that cannot be told of a request's completion while they look for progress.
 #include <mpi.h>
+#include <sched.h>
 
 #include <cstddef>
 #include <optional>
@@ -31,6 +32,7 @@ int look_until(Test test) {
     const int code = test(&found);
     if (code != MPI_SUCCESS || found != 0) return code;
     shim::looked_at();
+    ::sched_yield();
   }
 }
 

@@ -78,7 +78,9 @@ void shim::begin() {
   std::string why;
   auto mine = joining::done;
   try {
-    ranks = join_node(near, {.progress = own.progress, .processor = own.processor});
+    ranks = join_node(near, {.progress = own.progress,
+                             .processor = own.processor,
+                             .may_nap = !found.some_have_threads});
   } catch (const error& failed) {
     why = failed.text();
     mine = failed.code() == errc::invalid_argument ? joining::wrong_setting : joining::failed;
@@ -325,15 +327,14 @@ void shim::looked_at() {
     return;
   }
   const driver::visit here(self->driver_);
-  self->driver_.until([self, looks = 0]() mutable {
-    self->look();
-    return ++looks > 1;
-  });
+  self->driver_.drive_once();
+  self->look();
 }
 
 bool shim::needs_looks(std::span<const MPI_Request> requests) {
   shim* const self = active().load(std::memory_order_relaxed);
-  if (self == nullptr || self->hook_ != progress_hook::without_mpi || !self->has_requests()) {
+  if (self == nullptr || self->hook_ != progress_hook::without_mpi ||
+      self->under_way_.load(std::memory_order_relaxed) == 0) {
     return false;
   }
   const driver::visit here(self->driver_);
@@ -429,7 +430,9 @@ void shim::start_waiting(bool (communicator::*advance)()) {
 
 void shim::start_or_wait(pending& one) {
   under_way_.fetch_add(1, std::memory_order_relaxed);
-  if (one.on().is_made()) {
+  const bool others_wait = std::ranges::any_of(
+      waiting_, [&one](const pending* other) { return &other->on() == &one.on(); });
+  if (one.on().is_made() && !others_wait) {
     start(one);
   } else {
     waiting_.push_back(&one);
@@ -505,6 +508,7 @@ int shim::query(void* extra, MPI_Status* status) {
 
 int shim::free(void* extra) {
   auto* const one = static_cast<pending*>(extra);
+  // The MPI may hold its locks here, and be on whichever thread.
   if (shim* const self = active().load(std::memory_order_relaxed)) {
     self->done_with_.push(*one);
   } else {

@@ -304,7 +304,7 @@ void engine::sleep() {
 void engine::nap(clock_time waited) {
   using namespace std::chrono_literals;
   ++counters_.sleeps;
-  std::this_thread::sleep_for(std::clamp<clock_time>(waited / 4, 50us, 500us));
+  std::this_thread::sleep_for(std::clamp<clock_time>(waited / 4, 50us, 250us));
 }
 
 void engine::run_thread(std::stop_token stop, int processor) {

@@ -38,7 +38,8 @@ std::string line_of(const char* file) {
 /// Of the processes that are one to the scheduler.
 std::size_t scheduling_group() {
   if (line_of("/proc/sys/kernel/sched_autogroup_enabled") != "1") return 0;
-  return std::hash<std::string>()(line_of("/proc/self/autogroup"));  // "/autogroup-123 nice 0"
+  const std::string group = line_of("/proc/self/autogroup");  // "/autogroup-123 nice 0"
+  return std::hash<std::string>()(group.substr(0, group.find(' ')));
 }
 
 }  // namespace
@@ -62,7 +63,8 @@ std::optional<int> spare_core(bootstrap& among) {
 }
 
 bool yielding_is_in_vain(bootstrap& among) {
-  const bool share_cores = count_usable(tell_processors(among)) < among.size();
+  const std::size_t usable = count_usable(tell_processors(among));
+  const bool share_cores = usable != 0 && usable < among.size();  // 0: more than can be told
   const std::vector<std::size_t> groups = tell_all(among, scheduling_group());
   return share_cores &&
          std::ranges::adjacent_find(groups, std::ranges::not_equal_to()) != groups.end();

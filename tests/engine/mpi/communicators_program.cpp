@@ -177,9 +177,43 @@ std::size_t resident_memory() {
   return 0;
 }
 
+void meet_in_messages(const job& mine) {
+  const int next = (mine.rank() + 1) % mine.size();
+  const int last = (mine.rank() + mine.size() - 1) % mine.size();
+  for (int turn = 0; turn < 2 * mine.size(); ++turn) {
+    MPI_Sendrecv(nullptr, 0, MPI_INT, next, 0, nullptr, 0, MPI_INT, last, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  }
+}
+
+/// Counts the communicators that the MPI has let go, of those that were given to it. Lives as long
+/// as the MPI.
+class census {
+public:
+  census() { MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count, &key_, &gone_); }
+  census(const census&) = delete;
+  census& operator=(const census&) = delete;
+
+  void add(MPI_Comm one) {
+    MPI_Comm_set_attr(one, key_, nullptr);
+    ++born_;
+  }
+  int alive() const { return born_ - gone_; }
+
+private:
+  static int count(MPI_Comm, int, void*, void* gone) {
+    ++*static_cast<int*>(gone);
+    return MPI_SUCCESS;
+  }
+
+  int key_ = MPI_KEYVAL_INVALID;
+  int born_ = 0;
+  int gone_ = 0;
+};
+
 /// Thousands of short lives leave nothing behind.
-void check_lives(job& mine) {
-  mine.now("made, used and freed");
+void check_lives(job& mine, census& all, bool blocks) {
+  mine.now(blocks ? "made, used and freed" : "made, used without blocking and freed");
   const auto live = [&](int round) {
     MPI_Comm one = MPI_COMM_NULL;
     if (round % 2 == 0) {
@@ -187,8 +221,24 @@ void check_lives(job& mine) {
     } else {
       MPI_Comm_split(MPI_COMM_WORLD, mine.rank() % 2, 0, &one);
     }
+    all.add(one);
     int sum = 1;
-    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, one);
+    if (blocks) {
+      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, one);
+    } else {
+      MPI_Request both[2];
+      MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, one, &both[0]);
+      meet_in_messages(mine);  // meanwhile the team may be made
+      int rank = 0;
+      MPI_Comm_rank(one, &rank);
+      const int last = size_of(one) - 1;
+      int word = rank == last ? round : -1;
+      MPI_Ibcast(&word, 1, MPI_INT, last, one, &both[1]);
+      for (int done = 0; done == 0; ::sched_yield()) {
+        MPI_Testall(2, both, &done, MPI_STATUSES_IGNORE);
+      }
+      mine.check_equal(word, round, "the word of the last rank");
+    }
     mine.check_equal(sum, size_of(one), "the sum of ones");
     MPI_Comm_free(&one);
   };
@@ -200,6 +250,8 @@ void check_lives(job& mine) {
   mine.check_equal(open_files(), files, "the number of open files");
   const std::size_t grown = std::max(resident_memory(), memory) - memory;
   mine.check(grown < 16 << 10, "memory has grown by ", grown, " KiB in ", lives, " lives");
+  // What is under way at the end of the last few may outlive them.
+  mine.check(all.alive() <= 2, all.alive(), " communicators are still there");
 }
 
 #if MPI_VERSION >= 4
@@ -230,7 +282,8 @@ int main(int argc, char** argv) {
 #endif
   check_between(mine);
   check_halves_apart(mine);
-  check_lives(mine);
+  census all;
+  for (const bool blocks : {true, false}) check_lives(mine, all, blocks);
   use(mine, MPI_COMM_WORLD, "MPI_COMM_WORLD");
   return mine.finish();
 }

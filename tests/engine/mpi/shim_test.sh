@@ -134,6 +134,7 @@ case $part in
   progress)
     env=(MUSTER_PROGRESS=thread)
     for name in collectives remembered requests threads; do check "$name, a progress thread" right 3 "$name" thread; done
+    check "communicators, a progress thread, perhaps many threads" right 3 communicators thread multiple
     check "a progress thread, many in the MPI: all is taken" by_muster 3 threads allreduce
     env=(MUSTER_PROGRESS=thread MUSTER_REPORT=1)
     check "a progress thread, one thread in the MPI: report" reports 3 "$(program collectives)" thread

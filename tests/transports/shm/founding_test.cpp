@@ -299,7 +299,7 @@ TEST_CASE("a world that never sleeps, one that naps, and one that sleeps") {
     return std::stoi(results[1]);
   };
   CHECK(sleeps_of_rank_1(idling::looks_on) == 0);
-  CHECK(sleeps_of_rank_1(idling::naps) > 10);  // of half a millisecond at most
+  CHECK(sleeps_of_rank_1(idling::naps) > 10);  // of a quarter of a millisecond at most
   CHECK(sleeps_of_rank_1(idling::sleeps) > 0);
 }
 
