@@ -186,6 +186,32 @@ void meet_in_messages(const job& mine) {
   }
 }
 
+/// The first call on a communicator does not block, the second does, and in between another
+/// communicator goes, which is when the shim looks at all of them.
+void check_order_of_first_calls(job& mine) {
+  mine.now("the first calls on a communicator, as another goes");
+  for (int round = 0; round < 100; ++round) {
+    MPI_Comm one = MPI_COMM_NULL;
+    MPI_Comm other = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &one);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Barrier(other);
+    if ((mine.rank() + round) % 2 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    int sum = 1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, one, &request);
+    MPI_Comm_free(&other);
+    int word = mine.rank() == 0 ? round : -1;
+    MPI_Bcast(&word, 1, MPI_INT, 0, one);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    mine.check_equal(word, round, "the word of the first rank");
+    mine.check_equal(sum, mine.size(), "the sum of ones");
+    MPI_Comm_free(&one);
+  }
+}
+
 /// Counts the communicators that the MPI has let go, of those that were given to it. Lives as long
 /// as the MPI.
 class census {
@@ -282,6 +308,7 @@ int main(int argc, char** argv) {
 #endif
   check_between(mine);
   check_halves_apart(mine);
+  check_order_of_first_calls(mine);
   census all;
   for (const bool blocks : {true, false}) check_lives(mine, all, blocks);
   use(mine, MPI_COMM_WORLD, "MPI_COMM_WORLD");
