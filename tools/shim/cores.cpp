@@ -13,21 +13,6 @@
 namespace muster::mpi {
 namespace {
 
-/// Of each rank, where it may run.
-std::vector<cpu_set_t> tell_processors(bootstrap& among) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  ::sched_getaffinity(0, sizeof mine, &mine);
-  return tell_all(among, mine);
-}
-
-std::size_t count_usable(const std::vector<cpu_set_t>& all) {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  for (const cpu_set_t& one : all) CPU_OR(&usable, &usable, &one);
-  return static_cast<std::size_t>(CPU_COUNT(&usable));
-}
-
 std::string line_of(const char* file) {
   std::ifstream text(file);
   std::string line;
@@ -42,19 +27,39 @@ std::size_t scheduling_group() {
   return std::hash<std::string>()(group.substr(0, group.find(' ')));
 }
 
+/// Where a rank may run, and beside whom.
+struct place {
+  cpu_set_t processors;
+  std::size_t group;
+};
+
+std::vector<place> tell_places(bootstrap& among) {
+  place mine{.processors = {}, .group = scheduling_group()};
+  ::sched_getaffinity(0, sizeof mine.processors, &mine.processors);
+  return tell_all(among, mine);
+}
+
+/// How many processors any of them may use.
+std::size_t count_usable(const std::vector<place>& all) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  for (const place& one : all) CPU_OR(&usable, &usable, &one.processors);
+  return static_cast<std::size_t>(CPU_COUNT(&usable));
+}
+
 }  // namespace
 
 std::optional<int> spare_core(bootstrap& among) {
-  const std::vector<cpu_set_t> all = tell_processors(among);
-  const auto is_bound = [](const cpu_set_t& one) { return CPU_COUNT(&one) == 1; };
+  const std::vector<place> all = tell_places(among);
+  const auto is_bound = [](const place& one) { return CPU_COUNT(&one.processors) == 1; };
   if (std::ranges::none_of(all, is_bound)) {
     return count_usable(all) >= 2 * among.size() ? std::optional(-1) : std::nullopt;
   }
   const auto processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   std::vector<int> spare;
   for (int processor = 0; processor < processors; ++processor) {
-    const bool taken = std::ranges::any_of(all, [&](const cpu_set_t& one) {
-      return is_bound(one) && CPU_ISSET(static_cast<unsigned>(processor), &one);
+    const bool taken = std::ranges::any_of(all, [&](const place& one) {
+      return is_bound(one) && CPU_ISSET(static_cast<unsigned>(processor), &one.processors);
     });
     if (!taken) spare.push_back(processor);
   }
@@ -63,11 +68,12 @@ std::optional<int> spare_core(bootstrap& among) {
 }
 
 bool yielding_is_in_vain(bootstrap& among) {
-  const std::size_t usable = count_usable(tell_processors(among));
-  const bool share_cores = usable != 0 && usable < among.size();  // 0: more than can be told
-  const std::vector<std::size_t> groups = tell_all(among, scheduling_group());
-  return share_cores &&
-         std::ranges::adjacent_find(groups, std::ranges::not_equal_to()) != groups.end();
+  const std::vector<place> all = tell_places(among);
+  const std::size_t usable = count_usable(all);
+  const bool share_cores = usable != 0 && usable < all.size();  // 0: more than can be told
+  const bool share_groups =
+      std::ranges::all_of(all, [&](const place& one) { return one.group == all.front().group; });
+  return share_cores && !share_groups;
 }
 
 }  // namespace muster::mpi

@@ -31,7 +31,7 @@ std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
     }
   }
   // As an MPI waits: what it has under way needs looking after, too.
-  const bool naps = yielding_is_in_vain(among) && options.may_nap;
+  const bool naps = options.may_nap && yielding_is_in_vain(among);
   how.when_idle = naps ? idling::naps : idling::looks_on;
   return std::make_unique<joined_world>(among, how);
 }
