@@ -64,18 +64,18 @@ void communicator::let_go() {
   if (std::exchange(team_, nullptr) == nullptr) return;
   driver_.on_engine([this] {
     last_ = {};
-    ended_.clear();
+    idle_.clear();
     own_.reset();
   });
 }
 
 std::unique_ptr<remembered> communicator::take(const call& like) noexcept {
   // The last ones first: programs repeat what they did last.
-  for (std::size_t i = ended_.size(); i-- > 0;) {
-    if (!ended_[i]->is_like(like)) continue;
-    std::swap(ended_[i], ended_.back());
-    std::unique_ptr<remembered> found = std::move(ended_.back());
-    ended_.pop_back();
+  for (std::size_t i = idle_.size(); i-- > 0;) {
+    if (!idle_[i]->is_like(like)) continue;
+    std::swap(idle_[i], idle_.back());
+    std::unique_ptr<remembered> found = std::move(idle_.back());
+    idle_.pop_back();
     return found;
   }
   return nullptr;
@@ -83,8 +83,8 @@ std::unique_ptr<remembered> communicator::take(const call& like) noexcept {
 
 void communicator::keep(std::unique_ptr<remembered> ended) {
   constexpr std::size_t most = 16;
-  if (ended_.size() == most) ended_.erase(ended_.begin());
-  ended_.push_back(std::move(ended));
+  if (idle_.size() == most) idle_.erase(idle_.begin());
+  idle_.push_back(std::move(ended));
 }
 
 bool communicator::find_members(MPI_Comm together) {

@@ -111,7 +111,7 @@ private:
   std::unique_ptr<muster::team> own_;
   muster::team* team_ = nullptr;
   std::array<std::optional<remembered>, routines> last_;
-  std::vector<std::unique_ptr<remembered>> ended_;
+  std::vector<std::unique_ptr<remembered>> idle_;
 };
 
 /// Those of a process. Each goes when the program frees it, or when the last operation on it ends.

@@ -7,17 +7,15 @@
 
 namespace muster::mpi {
 
-pending::pending(const call& from, types& known, std::shared_ptr<communicator> on)
-    : now_(from), on_(std::move(on)) {
+pending::pending(const call& from, types& known, std::shared_ptr<communicator> on,
+                 std::unique_ptr<remembered> before)
+    : now_(from), on_(std::move(on)), known_(std::move(before)) {
+  if (known_ != nullptr) return;
   what_.emplace(from, known, on_->rank(), on_->size());
   if (what_->means_the_same_again(from)) {
     known_ = std::make_unique<remembered>(from, what_->arguments());
   }
 }
-
-pending::pending(const call& from, std::unique_ptr<remembered> before,
-                 std::shared_ptr<communicator> on)
-    : now_(from), on_(std::move(on)), known_(std::move(before)) {}
 
 task<> pending::begin() {
   return what_ ? what_->begin(on_->team()) : known_->again(on_->team(), now_);

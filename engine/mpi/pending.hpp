@@ -21,10 +21,10 @@ namespace muster::mpi {
 /// A nonblocking operation of the program's, or one turn of a persistent one.
 class pending {
 public:
+  /// \param before one that was written alike, and has ended; or null
   /// \throws rejected
-  pending(const call& from, types& known, std::shared_ptr<communicator> on);
-  /// One that is written like an earlier one, which has ended.
-  pending(const call& from, std::unique_ptr<remembered> before, std::shared_ptr<communicator> on);
+  pending(const call& from, types& known, std::shared_ptr<communicator> on,
+          std::unique_ptr<remembered> before);
 
   communicator& on() const noexcept { return *on_; }
   const arguments& what() const noexcept { return what_ ? what_->arguments() : known_->meant(); }

@@ -49,7 +49,7 @@ void shim::begin() {
   const settings own = agree_on_settings(world);
   is_reporting() = own.report;
   if (!own.takes_anything()) return;
-  const conditions found = agree_on_conditions(world, {on_progress, on_progress_in_locks});
+  const conditions found = agree_on_conditions(world, {on_progress, on_progress_without_mpi});
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
   communicator_bootstrap near(together);

@@ -86,7 +86,7 @@ private:
 
   static std::atomic<shim*>& active() noexcept;
   static void on_progress();
-  static void on_progress_in_locks();
+  static void on_progress_without_mpi();
 
   /// A call that it does not take.
   void pass(kind of);
@@ -103,8 +103,6 @@ private:
   void start_waiting(bool (communicator::*advance)());
   void start_or_wait(pending& one);
   void start(pending& one);
-  /// \throws rejected
-  std::unique_ptr<pending> prepare(const call& what, const std::shared_ptr<communicator>& on);
   /// So that `list` cannot fail.
   void make_room();
   void list(pending& one);

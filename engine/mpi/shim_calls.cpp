@@ -42,8 +42,8 @@ const char* shim::mpi_may_not_combine(form how) const noexcept {
   if (driver_.engine().has_own_thread()) {
     return all_have_threads_ ? nullptr : "the MPI's operation in a thread";
   }
-  const bool drives_in_locks = hook_ == progress_hook::without_mpi && how != form::blocking;
-  return drives_in_locks ? "the MPI's operation in its progress" : nullptr;
+  const bool without_mpi = hook_ == progress_hook::without_mpi && how != form::blocking;
+  return without_mpi ? "the MPI's operation in its progress" : nullptr;
 }
 
 answer shim::blocking(const call& what) {
@@ -108,8 +108,9 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
   delete_done_with();
   try {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
-    if (is_left(what, form::nonblocking, *on)) return {};
-    std::unique_ptr<pending> one = prepare(what, on);
+    std::unique_ptr<remembered> before = on->take(what);
+    if (before == nullptr && is_left(what, form::nonblocking, *on)) return {};
+    auto one = std::make_unique<pending>(what, types_, on, std::move(before));
     if (unused_.empty()) make_room();
     const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
     if (made != MPI_SUCCESS) return {true, made};
@@ -136,13 +137,6 @@ answer shim::persistent(const call& what, MPI_Request* request) {
   } catch (...) {
     return refuse(what);
   }
-}
-
-std::unique_ptr<pending> shim::prepare(const call& what, const std::shared_ptr<communicator>& on) {
-  if (std::unique_ptr<remembered> before = on->take(what)) {
-    return std::make_unique<pending>(what, std::move(before), on);
-  }
-  return std::make_unique<pending>(what, types_, on);
 }
 
 std::optional<std::string> shim::text_of(int code) {

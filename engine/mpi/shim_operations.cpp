@@ -73,7 +73,8 @@ void shim::started(MPI_Request request) {
   const driver::visit here(self->driver_);
   const std::shared_ptr<repeated> one = self->repeated_.find(request);
   if (one == nullptr) return;
-  std::unique_ptr<pending> turn = self->prepare(one->what(), one->on());
+  auto turn =
+      std::make_unique<pending>(one->what(), self->types_, one->on(), one->on()->take(one->what()));
   turn->turn_of = one;
   one->begin();
   self->start_or_wait(*turn.release());  // complete_ended deletes it
@@ -105,7 +106,7 @@ void shim::on_progress() {
   one->driver_.tend([one]() noexcept { one->look(); });
 }
 
-void shim::on_progress_in_locks() {
+void shim::on_progress_without_mpi() {
   shim* const one = active().load(std::memory_order_acquire);
   if (one == nullptr || one->under_way_.load(std::memory_order_relaxed) == 0) return;
   one->driver_.tend([one]() noexcept {
