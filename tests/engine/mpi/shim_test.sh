@@ -125,6 +125,12 @@ case $part in
     each threads 1 2 3 8
     check "threads, by Muster" by_muster 8 threads allreduce
     check "threads, nonblocking, by Muster" by_muster 8 threads ialltoall
+    if [ "$mpi" = mpich ]; then
+      check "threads: what only the MPI combines is left to it" \
+        matches "^muster: iallreduce .*the MPI's operation in its progress"
+    else
+      check "threads: what only the MPI combines is taken, too" took iallreduce
+    fi
     for name in requests communicators errors; do
       check "$name, perhaps many threads" right 3 "$name" multiple
     done
