@@ -33,7 +33,8 @@ public:
 }  // namespace
 
 const std::error_category& muster_category() noexcept {
-  static const category instance;
+  // Never destroyed: errors are thrown while a process ends, too.
+  static const category& instance = *new category;
   return instance;
 }
 

@@ -2,12 +2,12 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <system_error>
 
+#include "engine/environment.hpp"
 #include "engine/error.hpp"
 #include "tools/profile/record.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 [[noreturn]] void refuse(const std::filesystem::path& what, const std::string& why) {
   throw error(errc::invalid_argument, "cannot write " + what.string() + ": " + why +
                                           "; expected a folder for records of arrivals (" +
-                                          environment_name + ")");
+                                          environment::arrivals.name + ")");
 }
 
 void write_file(const std::filesystem::path& path, const std::string& text) {
@@ -30,7 +30,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 std::optional<std::filesystem::path> folder_asked_for() {
-  const char* const folder = std::getenv(environment_name);
+  const char* const folder = environment::read(environment::arrivals);
   if (folder == nullptr || *folder == '\0') return std::nullopt;
   return folder;
 }

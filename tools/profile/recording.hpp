@@ -9,8 +9,6 @@
 
 namespace muster::profile {
 
-inline constexpr const char* environment_name = "MUSTER_ARRIVALS";
-
 /// The folder that the environment names, if it does.
 std::optional<std::filesystem::path> folder_asked_for();
 

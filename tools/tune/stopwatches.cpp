@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/environment.hpp"
 #include "tools/bench/machine.hpp"
 #include "tools/bench/measured.hpp"
 #include "tools/sim/run.hpp"
@@ -82,7 +83,7 @@ stopwatch simulated(const sim::model& machine, std::size_t calls) {
 }
 
 stopwatch real_ranks(const bench::sampling& how, std::function<void(const std::string&)> tell) {
-  ::setenv("MUSTER_TABLE", "none", 1);  // `automatic` is what there is without a table
+  ::setenv(environment::table.name, "none", 1);  // `automatic` is what there is without a table
   const auto here = std::make_shared<laboratory>(how, std::move(tell));
   return [here](const spot& at, std::span<const std::string> algorithms) {
     return here->measure(at, algorithms);

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "engine/environment.hpp"
 #include "engine/error.hpp"
 #include "tools/tune/tables_text.hpp"
 
@@ -70,6 +71,12 @@ selection_table::rule parse_rule(const json& rule, std::string_view origin,
   return result;
 }
 
+/// For the rest of the process, which selects by it until its very end.
+const std::shared_ptr<const selection_table>& keep(selection_table&& table) {
+  return *new std::shared_ptr<const selection_table>(
+      std::make_shared<const selection_table>(std::move(table)));
+}
+
 }  // namespace
 
 std::string to_json(const selection_table& table, std::string_view measured) {
@@ -113,20 +120,18 @@ selection_table parse_table(std::string_view text, std::string_view origin) {
 }
 
 std::shared_ptr<const selection_table> table_for_networks() {
-  static const auto table =
-      std::make_shared<const selection_table>(parse_table(text_of_network, "network.json"));
+  static const auto& table = keep(parse_table(text_of_network, "network.json"));
   return table;
 }
 
 std::shared_ptr<const selection_table> table_for_made_up_nodes() {
-  static const auto table = std::make_shared<const selection_table>(
-      parse_table(text_of_made_up_nodes, "made_up_nodes.json"));
+  static const auto& table = keep(parse_table(text_of_made_up_nodes, "made_up_nodes.json"));
   return table;
 }
 
 std::shared_ptr<const selection_table> table_asked_for(
     std::shared_ptr<const selection_table> otherwise) {
-  const char* const file = std::getenv("MUSTER_TABLE");
+  const char* const file = environment::read(environment::table);
   if (file == nullptr) return otherwise;
   if (std::string_view(file) == "none") return nullptr;
   return std::make_shared<const selection_table>(read_table(file));
