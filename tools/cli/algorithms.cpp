@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "algos/catalog.hpp"
+#include "tools/bench/command_line.hpp"
 #include "tools/bench/sizes.hpp"
 #include "tools/bench/uniform_blocks.hpp"
 #include "tools/sim/models.hpp"
@@ -42,7 +43,9 @@ void add_row(std::string& text, const algorithm& row, const simulator::job& how,
              const costs_of& asked) {
   auto out = std::back_inserter(text);
   const std::size_t bytes = bench::has_sizes(row.what) ? asked.bytes : 0;
-  fmt::format_to(out, "  {:<20} {:>14}  {}\n", row.id, estimate_of(row, how, bytes), row.summary);
+  // Neighbours are a program's own: there is no call of all programs to simulate.
+  const std::string estimate = has_neighbors(row.what) ? "" : estimate_of(row, how, bytes);
+  fmt::format_to(out, "  {:<20} {:>14}  {}\n", row.id, estimate, row.summary);
   fmt::format_to(out, "  {:<20} {:>14}  {}; needs {}{}{}\n", "", "", row.source, row.needs,
                  row.has_ports ? "; ports=K" : "", row.has_groups ? "; groups=G" : "");
   if (row.costs == nullptr) return;
@@ -50,6 +53,13 @@ void add_row(std::string& text, const algorithm& row, const simulator::job& how,
 }
 
 }  // namespace
+
+collective parse_collective(const std::string& text) {
+  for (std::size_t i = collectives_of_all; i < collectives; ++i) {
+    if (name(static_cast<collective>(i)) == text) return static_cast<collective>(i);
+  }
+  return bench::parse_collective(text);
+}
 
 std::string describe_algorithms(const costs_of& asked) {
   simulator::job how;

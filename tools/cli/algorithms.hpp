@@ -18,6 +18,10 @@ struct costs_of {
   std::size_t bytes = 1024;
 };
 
+/// By its name; also those that only a program's own neighbours can be asked for.
+/// \throws std::invalid_argument where there is none
+collective parse_collective(const std::string& text);
+
 /// For each row what it is, what it needs, its formula, the formula's figures, and the time that a
 /// simulated call takes. \throws std::invalid_argument for an unknown machine
 std::string describe_algorithms(const costs_of& asked);

@@ -2,7 +2,9 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
+#include "engine/environment.hpp"
 #include "tools/bench/bench.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/sizes.hpp"
@@ -10,8 +12,8 @@
 #include "tools/cli/info.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/measure/measure.hpp"
+#include "tools/mpirun/command.hpp"
 #include "tools/profile/command.hpp"
-#include "tools/profile/recording.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/sim/sim.hpp"
 #include "tools/tune/tune.hpp"
@@ -47,11 +49,11 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
   run->add_option("--kernel-copies-from", what.kernel_copies_from,
                   "let the kernel copy blocks of this many bytes and more straight from the\n"
                   "sender's memory (default: as measured at start, see muster info)")
-      ->envname("MUSTER_KERNEL_COPIES_FROM")
+      ->envname(muster::environment::kernel_copies_from.name)
       ->check(CLI::PositiveNumber);
   run->add_option("--record-arrivals", what.record_arrivals,
                   "record there when each rank comes to each collective call, for muster arrivals")
-      ->envname(muster::profile::environment_name)
+      ->envname(muster::environment::arrivals.name)
       ->type_name("DIR");
   run->prefix_command();
   run->callback([run, &what, &status] {
@@ -78,9 +80,9 @@ const CLI::Option* add_algorithm_options(CLI::App& info, muster::cli::costs_of& 
           ->description("instead, the catalog: what each algorithm is, needs and costs");
   info.add_option_function<std::string>(
           "--collective",
-          [&asked](const std::string& text) { asked.what = bench::parse_collective(text); },
+          [&asked](const std::string& text) { asked.what = cli::parse_collective(text); },
           "of one collective only")
-      ->check(CLI::Validator(bench::checked(bench::parse_collective), ""))
+      ->check(CLI::Validator(bench::checked(cli::parse_collective), ""))
       ->needs(algorithms)
       ->type_name("NAME");
   info.add_option("--machine", asked.machine,
@@ -112,10 +114,16 @@ void add_info_command(CLI::App& app, muster::cli::costs_of& asked) {
   const CLI::Option* const measure =
       info->add_flag("--measure")
           ->description("instead, measure this machine and print it as a model for muster sim");
+  const CLI::Option* const environment =
+      info->add_flag("--environment")
+          ->description(
+              "instead, the environment's variables that Muster reads (docs/environment.md)");
   const CLI::Option* const algorithms = add_algorithm_options(*info, asked);
-  info->callback([measure, algorithms, &asked] {
+  info->callback([measure, environment, algorithms, &asked] {
     std::string text;
-    if (measure->count() != 0) {
+    if (environment->count() != 0) {
+      text = muster::environment::page();
+    } else if (measure->count() != 0) {
       text = muster::sim::to_json(muster::measure::this_machine());
     } else if (algorithms->count() != 0) {
       text = muster::cli::describe_algorithms(asked);
@@ -129,11 +137,15 @@ void add_info_command(CLI::App& app, muster::cli::costs_of& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // What `muster mpirun` becomes has ranks that say it themselves.
+  const bool ranks_will = argc > 1 && std::string_view(argv[1]) == "mpirun";
+  if (!ranks_will) muster::environment::report_unknown(true);
   CLI::App app("Muster: asynchronous collectives, awaited like a timer or a socket");
   app.require_subcommand(1);
   muster::launch::options launch_options;
   int status = 0;
   add_run_command(app, launch_options, status);
+  muster::mpirun::add_mpirun_command(app);
   muster::bench::add_bench_command(app, [&status](int result) { status = result; });
   muster::simulator::add_sim_command(app, [&status](int result) { status = result; });
   muster::tune::add_tune_command(app, [&status](int result) { status = result; });

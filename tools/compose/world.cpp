@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "algos/catalog.hpp"
+#include "engine/environment.hpp"
 #include "tools/profile/recording.hpp"
 #include "tools/tune/table.hpp"
 #include "transports/shm/fabric.hpp"
@@ -96,6 +97,7 @@ void fail_rank(const shm::job& job, std::size_t rank, const std::string& what = 
 
 shm::job join_or_alone() {
   auto joined = shm::job::join();
+  environment::report_unknown(!joined);  // of the others `muster run` has said it
   return joined ? std::move(*joined) : job_of_one();
 }
 
@@ -152,9 +154,14 @@ catalog default_algorithms() noexcept { return algos::catalog(); }
 
 world::world(world_options options) : parts_(parts::joined_or_alone(options)) {}
 world::world(bootstrap& with, world_options options)
-    : parts_(std::make_unique<parts>(found_job(with, options), options,
-                                     profile::folder_asked_for())) {}
-world::~world() = default;
+    : parts_(
+          std::make_unique<parts>(found_job(with, options), options, profile::folder_asked_for())) {
+  environment::report_unknown(parts_->job.joined_as() == 0);
+}
+world::~world() {
+  // Everything stays as it is: the others share it, and the engine's thread is not in this process.
+  if (parts_->job.is_inherited()) static_cast<void>(parts_.release());
+}
 team& world::team() noexcept { return parts_->rank->team(); }
 engine& world::engine() noexcept { return parts_->rank->engine(); }
 
@@ -222,6 +229,7 @@ void run_rank(const shm::job& job, std::size_t rank, const std::function<void(te
 
 void run_threads(std::size_t ranks, const std::function<void(muster::team&)>& rank,
                  const thread_options& options) {
+  environment::report_unknown(true);
   const shm::job job = threads_job(ranks, options);
   const folder arrivals = prepare_folder_asked_for();
   first_failure failure;

@@ -31,6 +31,8 @@ struct world_options {
 ///
 /// One a process, made and destroyed by one thread. Destroying it stops what is still running and
 /// tells the other ranks that this one has left: they can finish what needs nothing more of it.
+/// A process that a rank forks is no rank. There the world and what was made with it can be
+/// destroyed, which changes nothing for the ranks, and nothing else.
 class world {
 public:
   /// \throws error `errc::bootstrap` where the job cannot be joined.

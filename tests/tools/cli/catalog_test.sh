@@ -19,6 +19,8 @@ check "algorithms are listed with their costs" does 0 "${info[@]}" --size 512
 check "of the collective asked for" eval '! grep -q "^allgather" "$out"'
 check "with formula and figures" says "(n-1)p^2 messages of m bytes, as many connections: 8 messages, 4 KiB, 8 connections"
 check "and what does not suit" grep -qE "flat +does not suit" "$out"
+check "those of neighbours are listed, too" does 0 info --algorithms --collective neighbor_alltoall
+check "with what they are" says "MPI-4.0 8.6; needs any ranks, any sizes"
 check "a machine that there is not" does 1 info --algorithms --machine none
 check "is named" says "none"
 
