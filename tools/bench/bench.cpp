@@ -22,6 +22,7 @@
 #include "tools/bench/report.hpp"
 #include "tools/bench/sizes.hpp"
 #include "tools/measure/copy_loop.hpp"
+#include "tools/measure/memory_loop.hpp"
 #include "tools/measure/switches.hpp"
 #include "transports/shm/measure.hpp"
 
@@ -53,12 +54,16 @@ std::vector<point> points_of(const options& wanted, std::size_t ranks) {
   return points;
 }
 
-/// What all libraries' buffers take at this point, which is more than the ring's budget where even
-/// two slots are.
-std::size_t memory_needed(const point& at, std::size_t libraries) {
-  const call_shape shape = shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
-  const std::size_t slot_bytes = (shape.send_words + shape.recv_words) * word_bytes;
-  return libraries * at.ranks * slot_bytes * buffer_ring::slot_count(slot_bytes, at.ranks);
+/// What the buffers of one library take at this point, which is more than the ring's budget where
+/// even two slots are.
+std::size_t memory_needed(const point& at, const calling& how) {
+  std::size_t bytes = 0;
+  for (std::size_t rank = 0; rank < at.ranks; ++rank) {
+    const call_shape shape = shape_of(at.what, at.bytes / word_bytes, rank, at.ranks);
+    const std::size_t slot_bytes = (shape.send_words + shape.recv_words) * word_bytes;
+    bytes += slot_bytes * (how.same_buffers ? 1 : buffer_ring::slot_count(slot_bytes, at.ranks));
+  }
+  return bytes;
 }
 
 /// How many samples are to be taken, if none is thrown away.
@@ -110,9 +115,17 @@ void require_place_for_tables(const options& wanted) {
   }
 }
 
+/// Late ranks meet before each call, in a loop of their own.
+void require_one_loop(const options& wanted) {
+  if (wanted.late && wanted.how.calls.between_barriers) {
+    throw std::runtime_error("--loop: barrier does not go with --arrivals, which has one anyway");
+  }
+}
+
 void require_whole_shim(const options& wanted) {
   if (!wanted.shim_under) {
     if (wanted.how.nonblocking) throw std::runtime_error("--nonblocking: goes with --shim alone");
+    if (wanted.how.calls.excluded) throw std::runtime_error("--excluded: goes with --shim alone");
     return;
   }
   if (wanted.late && wanted.how.compute_us > 0) {
@@ -126,6 +139,7 @@ void require_whole_shim(const options& wanted) {
 program_places places_for(const options& wanted) {
   program_places places = find_programs();
   places.shim_under = wanted.shim_under;
+  places.excluded = wanted.how.calls.excluded;
   if (!wanted.shim_under) return places;
   const std::filesystem::path shim = places.shim_for(*wanted.shim_under);
   if (!std::filesystem::exists(shim)) {
@@ -162,6 +176,7 @@ private:
   void look_around() {
     about_.machine = machine_name();
     about_.date = utc_date();
+    about_.how = wanted_.how.calls;
     if (wanted_.late) {
       about_.arrivals = describe(late_arrivals{wanted_.late->text, wanted_.seed, 0});
       if (!wanted_.message_time) machine_ = shm::measure(shm::ranks_are::processes);
@@ -208,12 +223,7 @@ private:
 
   void measure_point(contest& jobs, const point& at) {
     interrupts_.check();
-    const std::size_t needed = memory_needed(at, 1 + wanted_.peers.size());
-    if (needed > available_memory() / 2) {
-      meter_.note(fmt::format("skipped {} of {}, {} ranks: it needs {} of memory", name(at.what),
-                              readable_bytes(at.bytes), at.ranks, readable_bytes(needed)));
-      return;
-    }
+    if (!fits_into_memory(at)) return;
     const auto ticked = [this](const std::string& doing) {
       meter_.show(doing);
       meter_.advance();
@@ -224,12 +234,42 @@ private:
     std::move(measured.begin(), measured.end(), std::back_inserter(found_));
   }
 
+  /// Says so where it does not.
+  bool fits_into_memory(const point& at) {
+    constexpr std::size_t most_bytes = std::size_t{4} << 30;
+    const std::size_t needed = memory_needed(at, wanted_.how.calls);
+    const auto skip = [&](const std::string& why) {
+      meter_.note(fmt::format("skipped {} of {}, {} ranks: {}", name(at.what),
+                              readable_bytes(at.bytes), at.ranks, why));
+      return false;
+    };
+    if (needed >= most_bytes) {
+      return skip(fmt::format("a library's buffers would take {}; expected less than {}",
+                              readable_bytes(needed), readable_bytes(most_bytes)));
+    }
+    const std::size_t all = needed * (1 + wanted_.peers.size());
+    if (all > available_memory() / 2) {
+      return skip(fmt::format("it needs {} of memory", readable_bytes(all)));
+    }
+    return true;
+  }
+
+  /// As many as there are ranks, if there are.
+  static std::vector<int> cpus_for(std::size_t ranks) {
+    std::vector<int> cpus = shm::allowed_cpus();
+    cpus.resize(std::min(cpus.size(), ranks));
+    return cpus;
+  }
+
   /// From what the machine is like now, and was when the point was measured.
   void set_limit(std::span<measurement> here, const point& at) {
     allowance given{.cores = usable_cpus(), .switch_ns = switch_ns_};
     for (const measurement& one : here) given.trip_ns = one.trip_ns.value_or(given.trip_ns);
-    if (has_sizes(at.what)) {
-      const auto found = copies_.measure(at.bytes, at.ranks);
+    given.between_barriers = wanted_.how.calls.between_barriers;
+    if (leaves_caches(at)) {
+      given.memory_ns = memory_.copy_ns_a_byte(cpus_for(at.ranks));
+    } else if (has_sizes(at.what) && !given.between_barriers) {
+      const auto found = copies_.measure(at.bytes, at.ranks, wanted_.how.calls);
       given.crossing_ns = found.crossing_ns;
       given.near_ns = found.near_ns;
     }
@@ -276,6 +316,7 @@ private:
   interrupt_watch interrupts_;
   sampler sampler_;
   measure::copy_loop copies_;
+  measure::memory_loop memory_;
   double switch_ns_ = 0;  ///< among the ranks that share a core
   progress_meter meter_;
   table_style style_;
@@ -309,6 +350,22 @@ library parse_shim(const std::string& text) {
   throw std::invalid_argument(fmt::format("'{}' is not an MPI; expected openmpi or mpich", text));
 }
 
+/// One of two words.
+bool parse_word(const std::string& text, std::string_view usual, std::string_view other) {
+  if (text == usual || text == other) return text == other;
+  throw std::invalid_argument(fmt::format("'{}' is neither {} nor {}", text, usual, other));
+}
+bool parse_loop(const std::string& text) { return parse_word(text, "back-to-back", "barrier"); }
+bool parse_buffers(const std::string& text) { return parse_word(text, "changed", "same"); }
+
+datatype parse_type(const std::string& text) {
+  for (const element_kind& kind : element_kinds) {
+    if (kind.name == text) return kind.type;
+  }
+  throw std::invalid_argument(
+      fmt::format("'{}' is not a type; expected char, int, float or double", text));
+}
+
 arrivals::pattern parse_arrivals(const std::string& text) {
   constexpr std::size_t most = decltype(lateness::pattern)::most;
   if (text.size() > most) {
@@ -322,8 +379,9 @@ constexpr const char* description = "Measure collectives beside Open MPI and MPI
 
 constexpr const char* details = R"(
 Every library runs the same measuring loop: back-to-back calls on rotating buffers whose contents
-change, the mean over the calls, the slowest rank. Results are checked, element by element, outside
-the timed part. Sums of doubles; root 0. SIZE is the whole message for bcast, reduce, allreduce and
+change, the mean over the calls, the slowest rank. With --loop barrier each call is timed by itself
+after a barrier, and the figure is the mean over calls and ranks; --buffers same leaves one buffer as
+it is. Results are checked, element by element, outside the timed part. Root 0. SIZE is the whole message for bcast, reduce, allreduce and
 scans, and one rank's block for the others.
 
 The libraries take turns in short samples. Before and after each, the trip of a cache line between
@@ -332,8 +390,9 @@ away, and libraries are compared only at the same trip. Shown are medians; ratio
 peer's median over Muster's, so above 1 Muster is faster.
 
 The limit is about the least time that the machine allows: trips of cache lines where each rank has a core,
-handing cores on where ranks share them, and copying what must be copied; all measured beside the
-libraries.
+handing cores on where ranks share them, and copying what must be copied; from where a call's buffers
+leave the caches, one copy at the memory's bandwidth; all measured beside the libraries. Points at
+which a library's buffers would take 4 GiB are skipped.
 
 With --arrivals ranks come late, to every library in the same way. Before each call they meet in the
 library's barrier, and each then computes for its delay. A rank's time is from its own arrival until
@@ -359,6 +418,9 @@ Examples:
   muster bench alltoall allgather --arrivals late:share=25%,mif=128 --seed 7
   muster bench alltoall -n 16 --nodes 4 --algorithms pairwise,auto --sizes 8K
   muster bench alltoall -n 16 --nodes 4 --algorithms auto,pairwise --arrivals random:mif=32
+  muster bench bcast alltoall -n 2,4 --sizes 64K..64M --rounds 3
+  muster bench reduce allreduce -n 4 --type char --loop barrier --buffers same --shim openmpi
+  muster bench -n 2,4,16 --shim mpich --excluded
   muster bench alltoall -n 2,16 --shim openmpi --nonblocking
   MUSTER_PROGRESS=thread muster bench alltoall -n 2 --shim openmpi --nonblocking --compute 500
 )";
@@ -373,6 +435,7 @@ int run_bench(const options& wanted) {
     require_place_for_tables(wanted);
     require_arrivals_for(wanted);
     require_ranks_for_nodes(wanted);
+    require_one_loop(wanted);
     require_whole_shim(wanted);
     require_known_algorithms(wanted);
     return bench_run(wanted).run();
@@ -430,6 +493,38 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->check(CLI::Validator(checked(parse_shim), ""))
       ->excludes("--vs")
       ->type_name("MPI");
+  bench
+      ->add_flag("--excluded", wanted->how.calls.excluded,
+                 "leave all calls to the MPI: what they cost with the library loaded, beside the "
+                 "MPI alone")
+      ->needs("--shim");
+  bench
+      ->add_option_function<std::string>(
+          "--loop",
+          [wanted](const std::string& text) {
+            wanted->how.calls.between_barriers = parse_loop(text);
+          },
+          "back-to-back, or barrier: a barrier before each call, which alone is timed, as OSU's "
+          "and Intel's benchmarks do (default: back-to-back)")
+      ->check(CLI::Validator(checked(parse_loop), ""))
+      ->type_name("LOOP");
+  bench
+      ->add_option_function<std::string>(
+          "--buffers",
+          [wanted](const std::string& text) {
+            wanted->how.calls.same_buffers = parse_buffers(text);
+          },
+          "changed: calls rotate through buffers and change them; or same: all use one, "
+          "unchanged, as OSU's do (default: changed)")
+      ->check(CLI::Validator(checked(parse_buffers), ""))
+      ->type_name("BUFFERS");
+  bench
+      ->add_option_function<std::string>(
+          "--type",
+          [wanted](const std::string& text) { wanted->how.calls.type = parse_type(text); },
+          "what reductions add up: char, int, float or double; sizes stay bytes (default: double)")
+      ->check(CLI::Validator(checked(parse_type), ""))
+      ->type_name("TYPE");
   bench->add_flag("--nonblocking", wanted->how.nonblocking,
                   "allreduce, allgather, alltoall: begin each call and wait for it, as in "
                   "MPI_Iallreduce and MPI_Wait");

@@ -1,8 +1,11 @@
 // The buffers that the measuring loop rotates through. A benchmark that sends one unmodified
-// buffer again and again measures its caches; here every call takes the next slot and changes it.
+// buffer again and again measures its caches; here every call takes the next slot and changes it,
+// unless the other is asked for.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,6 +38,19 @@ inline call_shape shape_of(collective what, std::size_t words, std::size_t rank,
           call.is_gather() && !call.receives(rank) ? 0 : words * received, true};
 }
 
+/// What all ranks' buffers for one call take.
+inline std::size_t call_bytes(collective what, std::size_t bytes, std::size_t ranks) {
+  std::size_t words = 0;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const call_shape shape = shape_of(what, bytes / word_bytes, rank, ranks);
+    words += shape.send_words + shape.recv_words;
+  }
+  return words * word_bytes;
+}
+
+/// From here on no cache holds what a slot has: one is enough.
+inline constexpr std::size_t one_slot_bytes = std::size_t{64} << 20;
+
 /// What one rank spends on its slots unless two of them need more: together the ranks go well
 /// beyond the last-level cache, and one rank stays within 64 MiB.
 constexpr std::size_t ring_budget_bytes(std::size_t ranks) {
@@ -50,16 +66,17 @@ struct slot {
 class buffer_ring {
 public:
   /// Lays out slots for calls of this shape; keeps what it has if the shape is the same.
-  void arrange(const call_shape& shape, std::size_t ranks) {
+  void arrange(const call_shape& shape, std::size_t ranks, const calling& how = {}) {
     const std::size_t send = padded(shape.send_words);
     const std::size_t recv = padded(shape.recv_words);
-    stamps_ = shape.stamps;
+    stamps_ = shape.stamps && !how.same_buffers;
+    type_ = how.type;
     next_ = 0;
-    if (!slots_.empty() && slots_[0].send.size() == shape.send_words &&
+    const std::size_t count = how.same_buffers ? 1 : slot_count((send + recv) * word_bytes, ranks);
+    if (slots_.size() == count && slots_[0].send.size() == shape.send_words &&
         slots_[0].recv.size() == shape.recv_words) {
       return;
     }
-    const std::size_t count = slot_count((send + recv) * word_bytes, ranks);
     slots_.clear();
     memory_ = {};
     memory_.resize(count * (send + recv) + words_in_line);
@@ -70,7 +87,7 @@ public:
     }
   }
 
-  /// The next slot, its contents changed. Part of the timed loop, alike for every library.
+  /// The next slot, its contents changed. Alike for every library.
   slot next() {
     const slot taken = slots_[next_];
     next_ = next_ + 1 == slots_.size() ? 0 : next_ + 1;
@@ -83,7 +100,7 @@ public:
   static std::size_t slot_count(std::size_t slot_bytes, std::size_t ranks) {
     constexpr std::size_t fewest = 2;
     constexpr std::size_t most = 64;
-    if (slot_bytes == 0) return 1;
+    if (slot_bytes == 0 || slot_bytes >= one_slot_bytes) return 1;
     return std::clamp(ring_budget_bytes(ranks) / slot_bytes, fewest, most);
   }
 
@@ -95,8 +112,18 @@ private:
   void stamp(std::span<double> data) {
     constexpr std::size_t most_stamps = 256;
     const std::size_t stride = std::max(words_in_line, data.size() / most_stamps);
-    stamp_value_ = stamp_value_ >= 1024 ? 0 : stamp_value_ + 1;
-    for (std::size_t at = 0; at < data.size(); at += stride) data[at] = stamp_value_;
+    turn_ = turn_ >= 1024 ? 0 : turn_ + 1;
+    const double word = with_element(type_, [this](auto element) { return word_of(element); });
+    for (std::size_t at = 0; at < data.size(); at += stride) data[at] = word;
+  }
+
+  /// Elements of a type that fill a word, small enough to be added up.
+  template <class Element>
+  double word_of(Element) const {
+    constexpr unsigned small = sizeof(Element) == 1 ? 7 : 2047;
+    std::array<Element, word_bytes / sizeof(Element)> elements;
+    elements.fill(static_cast<Element>(turn_ & small));
+    return std::bit_cast<double>(elements);
   }
 
   /// An odd number of lines, so that the slots don't all compete for the same cache sets.
@@ -114,7 +141,8 @@ private:
   std::vector<double> memory_;
   std::vector<slot> slots_;
   std::size_t next_ = 0;
-  double stamp_value_ = 0;
+  unsigned turn_ = 0;
+  datatype type_ = datatype::float64;  ///< of the elements
   bool stamps_ = true;
 };
 

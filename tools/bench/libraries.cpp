@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <stdexcept>
+
+#include "engine/environment.hpp"
+#include "tools/mpirun/launchers.hpp"
 
 namespace muster::bench {
 namespace {
@@ -24,33 +25,37 @@ std::string joined(const std::vector<std::string>& preloaded) {
   return fmt::format("{}", fmt::join(preloaded, ":"));
 }
 
-arguments openmpi_arguments(std::size_t ranks, bool own_core, const program_places& places,
-                            bool with_shim) {
-  arguments all{"/usr/bin/mpirun.openmpi", "--oversubscribe", "-np", std::to_string(ranks)};
-  if (geteuid() == 0) all.push_back("--allow-run-as-root");
-  // Bound round robin it is faster than unbound, where the scheduler at times gathers the ranks.
-  const arguments placing =
-      own_core ? arguments{"--bind-to", "core"} : arguments{"--map-by",  "core",
-                                                            "--bind-to", "core:overload-allowed",
-                                                            "--mca",     "mpi_yield_when_idle",
-                                                            "1"};
-  all.insert(all.end(), placing.begin(), placing.end());
-  if (with_shim) {
-    all.insert(all.end(), {"-x", "LD_PRELOAD=" + places.shim_for(library::openmpi).string()});
+mpirun::mpi launched_by(library mpi) {
+  return mpi == library::openmpi ? mpirun::mpi::openmpi : mpirun::mpi::mpich;
+}
+
+void append(arguments& to, const arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+/// How an MPI's ranks are placed and wait.
+arguments placing(mpirun::mpi which, bool own_core) {
+  if (own_core) {
+    return which == mpirun::mpi::openmpi ? arguments{"--oversubscribe", "--bind-to", "core"}
+                                         : arguments{"-bind-to", "core"};
   }
-  all.push_back(places.workers / "worker_openmpi");
+  arguments all;
+  for (const mpirun::setting& each : mpirun::settings_for_shared_cores(which)) {
+    append(all, each.told);
+  }
   return all;
 }
 
-arguments mpich_arguments(std::size_t ranks, bool own_core, const program_places& places,
-                          bool with_shim) {
-  arguments all{"/usr/bin/mpirun.mpich", "-n", std::to_string(ranks)};
-  all.insert(all.end(), {"-bind-to", "core"});
-  std::vector<std::string> preloaded;
-  if (with_shim) preloaded.push_back(places.shim_for(library::mpich));
-  if (!own_core) preloaded.push_back(places.workers / "libmpich_yield.so");
-  if (!preloaded.empty()) all.insert(all.end(), {"-genv", "LD_PRELOAD", joined(preloaded)});
-  all.push_back(places.workers / "worker_mpich");
+arguments mpi_arguments(library mpi, std::size_t ranks, bool own_core, const program_places& places,
+                        bool with_shim) {
+  const mpirun::mpi which = launched_by(mpi);
+  arguments all{fmt::format("/usr/bin/mpirun.{}", name_of(mpi)), "-n", std::to_string(ranks)};
+  append(all, mpirun::as_whoever_this_is(which));
+  append(all, placing(which, own_core));
+  arguments preloaded;
+  if (with_shim) preloaded.push_back(places.shim_for(mpi));
+  const std::string yielding(mpirun::preloaded_on_shared_cores(which));
+  if (!own_core && !yielding.empty()) preloaded.push_back(places.workers / yielding);
+  if (!preloaded.empty()) append(all, mpirun::set_variable(which, "LD_PRELOAD", joined(preloaded)));
+  all.push_back(places.workers / fmt::format("worker_{}", name_of(mpi)));
   return all;
 }
 
@@ -84,7 +89,7 @@ program_places find_programs() {
   const std::filesystem::path folder = self.parent_path();
   std::vector<std::filesystem::path> candidates{folder / "../bench", folder,
                                                 folder / "../libexec/muster"};
-  if (const char* given = std::getenv("MUSTER_BENCH_WORKERS")) candidates = {given};
+  if (const char* given = environment::read(environment::bench_workers)) candidates = {given};
 
   std::string tried;
   for (const auto& candidate : candidates) {
@@ -109,15 +114,12 @@ command launch_command(library which, const extent& size, std::size_t cores,
                        const program_places& places) {
   const bool own_core = size.ranks <= cores;
   const bool with_shim = which == library::muster && places.shim_under;
-  switch (with_shim ? *places.shim_under : which) {
-    case library::muster:
-      return {muster_arguments(size, places), {}};
-    case library::openmpi:
-      return {openmpi_arguments(size.ranks, own_core, places, with_shim), {}};
-    case library::mpich:
-      return {mpich_arguments(size.ranks, own_core, places, with_shim), {}};
-  }
-  return {};
+  const library starts = with_shim ? *places.shim_under : which;
+  if (starts == library::muster) return {muster_arguments(size, places), {}};
+  arguments environment;
+  // A call that is never measured: all is made ready for it, as for any other.
+  if (with_shim && places.excluded) environment.emplace_back("MUSTER_ENABLE=ibarrier");
+  return {mpi_arguments(starts, size.ranks, own_core, places, with_shim), environment};
 }
 
 }  // namespace muster::bench

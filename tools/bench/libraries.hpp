@@ -46,6 +46,7 @@ struct program_places {
   std::filesystem::path workers;  ///< folder of worker_muster, worker_openmpi, …
   /// The MPI into whose ranks Muster is preloaded; nothing: Muster has its own.
   std::optional<library> shim_under = {};
+  bool excluded = false;  ///< it leaves all calls to that MPI
 
   /// What is preloaded into the ranks of an MPI.
   std::filesystem::path shim_for(library mpi) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/bench/buffers.hpp"
+
 namespace muster::bench {
 namespace {
 
@@ -72,6 +74,12 @@ copies copies_of(collective what, const arrangement& on) {
     case collective::reduce_scatter_block:
     case collective::reduce_scatter:
       return {on.own * (on.cores - 1), (on.own - 1) * (on.own + on.others)};
+    // Who a rank's neighbours are is a program's own: they are not measured.
+    case collective::neighbor_allgather:
+    case collective::neighbor_alltoall:
+    case collective::neighbor_allgatherv:
+    case collective::neighbor_alltoallv:
+      return {};
   }
   return {};
 }
@@ -93,6 +101,34 @@ bool waits_for_all(collective what) {
   }
 }
 
+/// Blocks or messages that pass through the memory: each is read once where it comes from, and
+/// written to each place where it is wanted.
+double passing_memory(collective what, double ranks) {
+  switch (what) {
+    case collective::bcast:
+      return 1 + (ranks - 1);
+    case collective::scatter:
+    case collective::scatterv:
+    case collective::gather:
+    case collective::gatherv:
+      return ranks + ranks;
+    case collective::allgather:
+    case collective::allgatherv:
+      return ranks + ranks * ranks;
+    case collective::alltoall:
+    case collective::alltoallv:
+      return ranks * ranks + ranks * ranks;
+    default:
+      return 0;
+  }
+}
+
+/// Copying a byte is reading and writing one.
+double memory_limit_ns(const point& at, const allowance& given) {
+  const double passing = passing_memory(at.what, static_cast<double>(at.ranks));
+  return passing / 2 * static_cast<double>(at.bytes) * given.memory_ns;
+}
+
 /// Until every rank knows that all others have come. On cores of their own: one trip, if each tells
 /// all others at once. Where ranks share cores each must have its core once a call; the last to
 /// come finds everybody there and is at once the first of the next call, so a core changes hands
@@ -104,11 +140,20 @@ double meeting_ns(const arrangement& on, const allowance& given) {
 
 }  // namespace
 
+bool leaves_caches(const point& at) {
+  constexpr std::size_t more_than_a_cache = std::size_t{64} << 20;
+  return has_sizes(at.what) && !has_op(at.what) &&
+         call_bytes(at.what, at.bytes, at.ranks) >= more_than_a_cache;
+}
+
 // Where a call waits for all ranks it lasts from their meeting, after which there is something to
 // copy, until the copies are made; a block that fits into the line of the notice comes with it.
 // Elsewhere calls overlap: a sender goes on as long as there is room, so that neither trips nor
-// switches count, only what the core with most work copies.
+// switches count, only what the core with most work copies. Between barriers, what a rank waits is
+// a matter of how the barrier left them, and a rank whose part is short ends early.
 double limit_us(const point& at, const allowance& given) {
+  if (given.between_barriers && !(waits_for_all(at.what) && leaves_caches(at))) return 0;
+  if (leaves_caches(at)) return memory_limit_ns(at, given) / 1e3;
   constexpr std::size_t beside_a_notice = 56;  // the rest of a cache line
   const arrangement on = arrange(at.ranks, given.cores);
   const copies needed = copies_of(at.what, on);

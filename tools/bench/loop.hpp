@@ -2,7 +2,7 @@
 //
 // A rank calls its library back to back on rotating buffers whose contents change from call to
 // call, and reports the mean. Results are checked afterwards, outside the timed part. Where ranks
-// are to come late, each call is timed by itself instead: measure_late.
+// are to come late, or to meet before each call, each is timed by itself instead: measure_each.
 //
 // The loops are coroutines because Muster's collectives are awaited; a blocking library's adapter
 // hands back `finished` objects and uses `direct` for its tasks, so that its loop compiles to plain
@@ -64,6 +64,9 @@ template <class L>
   return library.call(call_tag<collective::barrier>(), slot());
 }
 
+/// What is said where all of a call is hidden behind the computing.
+inline constexpr double least_us = 0.001;
+
 template <collective What, class L>
 auto measure(L& library, buffer_ring& ring, order job) -> typename L::template task<outcome> {
   using clock = std::chrono::steady_clock;
@@ -81,16 +84,15 @@ auto measure(L& library, buffer_ring& ring, order job) -> typename L::template t
 
   outcome found;
   found.period_us = job.calls == 0 ? 0 : spent.count() / static_cast<double>(job.calls);
-  // All of a call may be hidden behind the computing.
-  constexpr double least_us = 0.001;
   found.mean_us = std::max(found.period_us - job.compute_us, least_us);
   co_return found;
 }
 
-/// Before each call the ranks meet in a barrier and are then as late as the order says; a rank's
-/// time is from its own arrival until its own call is done, as in Qian 2010 (6.3.2).
+/// Before each call the ranks meet in a barrier and are then as late as the order says, where there
+/// is a `self`; a rank's time is from its own arrival until its own call is done, as in Qian 2010
+/// (6.3.2), and as OSU's and Intel's benchmarks measure.
 template <collective What, class L>
-auto measure_late(L& library, buffer_ring& ring, order job, const latecomer& self) ->
+auto measure_each(L& library, buffer_ring& ring, order job, const latecomer* self) ->
     typename L::template task<outcome> {
   using clock = std::chrono::steady_clock;
   using microseconds = std::chrono::duration<double, std::micro>;
@@ -99,10 +101,10 @@ auto measure_late(L& library, buffer_ring& ring, order job, const latecomer& sel
   auto start = clock::now();
   for (std::size_t i = 0; i < job.warmups + job.calls; ++i) {
     if (i == job.warmups) start = clock::now();
-    const auto delay = self.delay(i);
+    const auto delay = self == nullptr ? std::chrono::nanoseconds(0) : self->delay(i);
     const slot buffers = ring.next();
     co_await begin_barrier(library);
-    self.spend(delay);
+    if (self != nullptr) self->spend(delay);
     const auto arrival = clock::now();
     co_await begin_call<What>(library, buffers);
     if (i >= job.warmups) spent += clock::now() - arrival;
@@ -111,8 +113,9 @@ auto measure_late(L& library, buffer_ring& ring, order job, const latecomer& sel
 
   outcome found;
   if (job.calls > 0) {
-    found.mean_us = spent.count() / static_cast<double>(job.calls);
-    found.period_us = all.count() / static_cast<double>(job.calls);
+    const auto calls = static_cast<double>(job.calls);
+    found.mean_us = std::max(spent.count() / calls - job.compute_us, least_us);
+    found.period_us = all.count() / calls;
   }
   co_return found;
 }
@@ -123,8 +126,10 @@ template <collective What, class L>
 auto check(L& library, buffer_ring& ring, order job, const latecomer* self) ->
     typename L::template task<outcome> {
   outcome found;
+  const datatype type = job.how.element_of(What);
+  const std::size_t count = job.bytes / size_of(type);
   for (std::size_t i = 0; i < job.checks; ++i) {
-    const checked_call call{What, library.rank(), library.size(), job.bytes / word_bytes, i};
+    const checked_call call{What, library.rank(), library.size(), count, i, type};
     const slot buffers = ring.slots()[i * 7 % ring.slots().size()];
     prepare(call, buffers.send, buffers.recv);
     if (self != nullptr) {
@@ -141,10 +146,12 @@ template <collective What, class L>
 outcome measure_and_check(L& library, buffer_ring& ring, const order& job) {
   std::optional<latecomer> self;
   if (job.late.wanted()) self.emplace(job.late, library.rank(), library.size());
-  outcome found = self ? library.run(measure_late<What>(library, ring, job, *self))
-                       : library.run(measure<What>(library, ring, job));
+  const latecomer* const late = self ? &*self : nullptr;
+  outcome found = self || job.how.between_barriers
+                      ? library.run(measure_each<What>(library, ring, job, late))
+                      : library.run(measure<What>(library, ring, job));
   if (job.checks == 0) return found;
-  found.verified = library.run(check<What>(library, ring, job, self ? &*self : nullptr)).verified;
+  found.verified = library.run(check<What>(library, ring, job, late)).verified;
   return found;
 }
 
@@ -158,9 +165,9 @@ constexpr auto loops_of(std::index_sequence<Each...>) {
 /// Runs the loop that the order asks for. Throws std::invalid_argument when its lateness is wrong.
 template <measurable L>
 outcome obey(L& library, buffer_ring& ring, const order& job) {
-  static constexpr auto loops = loops_of<L>(std::make_index_sequence<collectives>());
+  static constexpr auto loops = loops_of<L>(std::make_index_sequence<collectives_of_all>());
   ring.arrange(shape_of(job.what, job.bytes / word_bytes, library.rank(), library.size()),
-               library.size());
+               library.size(), job.how);
   return loops.at(static_cast<std::size_t>(job.what))(library, ring, job);
 }
 

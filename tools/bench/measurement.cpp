@@ -21,6 +21,19 @@ std::string describe(const late_arrivals& late) {
   return late.pattern + ", seed " + std::to_string(late.seed);
 }
 
+std::string describe(const calling& how, bool reductions) {
+  std::string text;
+  const auto add = [&text](std::string_view what) {
+    text += text.empty() ? "" : ", ";
+    text += what;
+  };
+  if (how.between_barriers) add("between barriers");
+  if (reductions && how.type != calling().type) add(name_of_element(how.type));
+  if (how.same_buffers) add("same buffers");
+  if (how.excluded) add("left to the MPI");
+  return text;
+}
+
 void summarize(measurement& one, std::span<const sample> samples) {
   std::vector<double> times_us;
   std::vector<double> trips_ns;
@@ -37,7 +50,8 @@ void summarize(measurement& one, std::span<const sample> samples) {
   one.p90_us = percentile(times_us, 0.9);
   if (trips_ns.empty()) return;
   one.trip_ns = median(trips_ns);
-  const bool pure = one.at.what == collective::barrier && one.at.ranks == 2 && !one.late;
+  const bool back_to_back = !one.late && !one.how.between_barriers;
+  const bool pure = one.at.what == collective::barrier && one.at.ranks == 2 && back_to_back;
   if (pure) one.trips = median(times_in_trips);
 }
 

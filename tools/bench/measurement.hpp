@@ -24,13 +24,18 @@ struct late_arrivals {
 /// `random:mif=32, seed 1`
 std::string describe(const late_arrivals& late);
 
+/// What is not as usual: `between barriers, float, same buffers`; empty where all is. The type only
+/// if there are reductions.
+std::string describe(const calling& how, bool reductions);
+
 struct measurement {
   point at;
   library of = library::muster;
   std::string asked;                  ///< see contender
   std::string algorithm = "default";  ///< that ran; empty if it was refused
   std::size_t nodes = 1;
-  std::optional<late_arrivals> late;  ///< nothing: calls were back to back
+  std::optional<late_arrivals> late;  ///< nothing: ranks were not late
+  calling how = {};
   double median_us = 0;
   double p10_us = 0;
   double p90_us = 0;
@@ -63,7 +68,8 @@ struct surroundings {
   std::string machine;                 ///< processor and number of CPUs
   std::string date;                    ///< UTC, as 2026-11-20 17:00
   std::vector<std::string> libraries;  ///< what each calls itself
-  std::string arrivals;                ///< as of late_arrivals; empty where calls were back to back
+  std::string arrivals;                ///< as of late_arrivals; empty where ranks were not late
+  calling how = {};
 };
 
 /// Some measurements: where nothing is said, all.

@@ -178,9 +178,22 @@ private:
     return text.empty() ? "Nothing measured" : text;
   }
 
-  /// The title and how ranks came late, in one line.
+  /// How ranks came late, and what else is not as usual.
+  std::string conditions() const {
+    const std::string calls = describe(about_.how, with_reductions());
+    if (about_.arrivals.empty()) return calls;
+    return "arrivals " + about_.arrivals + (calls.empty() ? "" : ", ") + calls;
+  }
+
+  bool with_reductions() const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [](const measurement& one) { return has_op(one.at.what); });
+  }
+
+  /// The title and the conditions, in one line.
   std::string full_title() const {
-    return about_.arrivals.empty() ? title() : title() + ", arrivals " + about_.arrivals;
+    const std::string beside = conditions();
+    return beside.empty() ? title() : title() + ", " + beside;
   }
 
   /// Down to where the panels begin.
@@ -191,9 +204,8 @@ private:
       if (one != title_of(library::muster)) context += "  ·  " + one;
     }
     canvas_.text({margin, 66}, context, "");
-    if (!about_.arrivals.empty()) {
-      canvas_.text({width - margin, legend_at}, "arrivals " + about_.arrivals,
-                   R"(class="strong" text-anchor="end")");
+    if (const std::string beside = conditions(); !beside.empty()) {
+      canvas_.text({width - margin, legend_at}, beside, R"(class="strong" text-anchor="end")");
     }
     draw_overall_mean(width);
     return draw_legend(width) + header_height - legend_at;
@@ -220,8 +232,9 @@ private:
   double draw_legend(double width) {
     constexpr double letter_width = 7.5;
     constexpr double gap = 27;
-    const double taken = letter_width * static_cast<double>(about_.arrivals.size() + 12);
-    const double right = width - margin - (about_.arrivals.empty() ? 0 : taken);
+    const std::size_t letters = conditions().size();
+    const double taken = letter_width * static_cast<double>(letters + 3);
+    const double right = width - margin - (letters == 0 ? 0 : taken);
     spot next{margin, legend_at};
     const auto place = [&](std::string_view words) {
       const double needed = 33 + letter_width * static_cast<double>(words.size());
@@ -246,13 +259,21 @@ private:
   void draw_footer(double y) {
     canvas_.text({margin, y}, "Lines: medians; bands: 10th to 90th percentile. " + ratio_legend(),
                  "");
-    canvas_.text({margin, y + 16},
-                 about_.arrivals.empty()
-                     ? "Times: the mean over back-to-back calls on rotating, changing buffers; the "
-                       "slowest rank counts."
-                     : "Times: from a rank's own arrival, after its delay, until its call is done; "
-                       "the mean over calls and ranks.",
-                 "");
+    canvas_.text({margin, y + 16}, "Times: " + time_legend(), "");
+  }
+
+  std::string time_legend() const {
+    if (!about_.arrivals.empty()) {
+      return "from a rank's own arrival, after its delay, until its call is done; the mean over "
+             "calls and ranks.";
+    }
+    const std::string buffers = about_.how.same_buffers ? "on the same, unchanged buffers"
+                                                        : "on rotating, changing buffers";
+    if (about_.how.between_barriers) {
+      return "of the call alone, a barrier before each, " + buffers +
+             "; the mean over calls and ranks.";
+    }
+    return "the mean over back-to-back calls " + buffers + "; the slowest rank counts.";
   }
 
   std::string ratio_legend() const {

@@ -22,11 +22,14 @@ std::string ratio_cell(std::optional<double> ratio, std::size_t width, const tab
 
 std::string heading(std::span<const measurement> all, collective what, std::size_t ranks,
                     const late_arrivals* late) {
+  const calling how = all.empty() ? calling() : all.front().how;
+  const std::string calls = describe(how, has_op(what));
   const std::string nodes =
       nodes_in(all) > 1 ? fmt::format(", Muster's on {} nodes", nodes_in(all)) : "";
   const std::string_view meaning = counts_blocks(what) ? ", bytes a block" : "";
   const std::string arrivals = late != nullptr ? ", arrivals " + describe(*late) : "";
-  return fmt::format("{}, {} ranks{}{}{}", name(what), ranks, nodes, meaning, arrivals);
+  return fmt::format("{}, {} ranks{}{}{}{}{}", name(what), ranks, nodes, meaning, arrivals,
+                     calls.empty() ? "" : ", ", calls);
 }
 
 /// How ranks came late to what is in the table; the same for all of a run.
@@ -199,6 +202,10 @@ nlohmann::ordered_json to_json(const measurement& one) {
     object["seed"] = one.late->seed;
     object["message_time_ns"] = one.late->message_time_ns;
   }
+  if (has_op(one.at.what)) object["type"] = name_of_element(one.how.type);
+  if (one.how.between_barriers) object["loop"] = "barrier";
+  if (one.how.same_buffers) object["buffers"] = "same";
+  if (one.how.excluded) object["excluded"] = true;
   if (!one.asked.empty()) {
     object["asked"] = one.asked;
     object["suits"] = one.suits;

@@ -14,7 +14,8 @@ namespace muster::bench {
 /// verified; `ratio` on ours where a peer was measured, `to_first` on all but the first of several
 /// of ours; `asked` and `suits` where an algorithm was asked for; limit_us, the least that the
 /// machine allows; and how it was measured: samples, discarded, one_state, trip_ns, trips; where
-/// ranks came late: arrivals, seed, message_time_ns. Without figures the times are null and
+/// ranks came late: arrivals, seed, message_time_ns; of reductions the type; and where it is not as
+/// usual: loop, buffers, excluded. Without figures the times are null and
 /// `failure` says why.
 nlohmann::ordered_json to_json(const measurement& one);
 nlohmann::ordered_json to_json(std::span<const measurement> all);

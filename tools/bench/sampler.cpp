@@ -19,9 +19,13 @@ std::string describe(const point& at) {
 /// Checking costs far more than a call; large results are checked when a point begins.
 std::uint64_t checks_per_sample(const point& at) {
   constexpr std::size_t quickly_checked_bytes = std::size_t{2} << 20;
-  const call_shape shape = shape_of(at.what, at.bytes / word_bytes, 0, at.ranks);
-  const std::size_t bytes = (shape.send_words + shape.recv_words) * word_bytes * at.ranks;
-  return bytes <= quickly_checked_bytes ? 1 : 0;
+  return call_bytes(at.what, at.bytes, at.ranks) <= quickly_checked_bytes ? 1 : 0;
+}
+
+/// When a point begins.
+std::uint64_t checks_at_first(const point& at) {
+  constexpr std::size_t slowly_checked_bytes = std::size_t{256} << 20;
+  return call_bytes(at.what, at.bytes, at.ranks) < slowly_checked_bytes ? 3 : 1;
 }
 
 template <class Entry>
@@ -96,8 +100,10 @@ sampler::entry sampler::enter(const contender& who, const extent& size, const po
   one.timed.asked = std::string_view(who.asked);
   one.timed.nonblocking = how_.nonblocking;
   one.timed.compute_us = how_.compute_us;
+  one.timed.how = how_.calls;
   one.timed.late = late;
   one.found.at = at;
+  one.found.how = how_.calls;
   one.found.of = who.of;
   one.found.asked = who.asked;
   if (who.of == library::muster) one.found.nodes = size.nodes;
@@ -195,7 +201,7 @@ void sampler::calibrate(contest& jobs, entry& one) {
   order trial = one.timed;
   trial.warmups = 1;
   trial.calls = 2;
-  trial.checks = 3;
+  trial.checks = checks_at_first(one.found.at);
   auto found = ask(jobs, one, trial);
   constexpr double long_enough_us = 2000;
   constexpr std::uint64_t growth = 16;
@@ -236,21 +242,24 @@ void sampler::take_sample(contest& jobs, entry& one) {
     return;
   }
   sample taken;
-  taken.us = late ? found->average_us : found->slowest_us;
+  const bool each_by_itself = late || one.timed.how.between_barriers;
+  taken.us = each_by_itself ? found->average_us : found->slowest_us;
   if (before) taken.trip_ns = std::sqrt(*before * *after);
   taken.state = states_.index_of(taken.trip_ns);
   one.samples.push_back(taken);
 }
 
 void sampler::set_calls(order& timed, double period_us) const {
-  // A mean over delays needs more calls than one over calls that are alike.
-  const double fewest = timed.late.wanted() ? 8 : 2;
+  const double sample_us = std::chrono::duration<double, std::micro>(how_.sample_time).count();
+  // A mean over delays needs more calls than one over calls that are alike; of a long call there is
+  // one, which needs no warming.
+  const bool is_long = !timed.late.wanted() && period_us >= sample_us;
+  const double fewest = timed.late.wanted() ? 8 : is_long ? 1 : 2;
   constexpr double most = 1e6;
   constexpr double per_warmup = 10;
-  const double sample_us = std::chrono::duration<double, std::micro>(how_.sample_time).count();
   const double calls = std::clamp(std::round(sample_us / std::max(period_us, 1e-3)), fewest, most);
   timed.calls = static_cast<std::uint64_t>(calls);
-  timed.warmups = static_cast<std::uint64_t>(std::ceil(calls / per_warmup));
+  timed.warmups = is_long ? 0 : static_cast<std::uint64_t>(std::ceil(calls / per_warmup));
 }
 
 }  // namespace muster::bench

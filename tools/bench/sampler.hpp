@@ -25,6 +25,7 @@ struct sampling {
   std::chrono::seconds patience{60};          ///< for one answer, before a job counts as hung
   bool nonblocking = false;                   ///< calls are begun and waited for
   double compute_us = 0;                      ///< in between
+  calling calls = {};
 };
 
 /// The libraries' jobs for one number of ranks. A job that fails is started anew for the next

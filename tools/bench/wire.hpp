@@ -5,13 +5,14 @@
 
 #include <cstdint>
 
+#include "engine/environment.hpp"
 #include "engine/fixed_text.hpp"
 #include "tools/bench/measured.hpp"
 
 namespace muster::bench {
 
 /// The environment variable that tells a worker where its coordinator listens.
-inline constexpr const char* socket_variable = "MUSTER_BENCH_SOCKET";
+inline constexpr const char* socket_variable = environment::bench_socket.name;
 
 /// A worker's first record.
 struct hello {
@@ -40,11 +41,12 @@ struct order {
   collective what = collective::barrier;
   std::uint64_t bytes = 0;    ///< whole message, or one block
   std::uint64_t warmups = 0;  ///< untimed calls first
-  std::uint64_t calls = 0;    ///< timed calls, back to back
+  std::uint64_t calls = 0;    ///< timed calls
   std::uint64_t checks = 0;   ///< calls afterwards whose every element is looked at
   bool nonblocking = false;   ///< begun and waited for, where the library knows the difference
   double compute_us = 0;      ///< in between, the rank's own time; not part of a call's
-  fixed_text<64> asked;       ///< Muster's algorithm; empty or `automatic`: as it likes
+  calling how = {};
+  fixed_text<64> asked;  ///< Muster's algorithm; empty or `automatic`: as it likes
   lateness late;
 };
 

@@ -4,11 +4,12 @@
 #include <sys/un.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include "engine/environment.hpp"
 
 namespace muster::bench {
 namespace {
@@ -23,7 +24,7 @@ void send_record(int socket, const Record& record) {
 }  // namespace
 
 coordinator_channel coordinator_channel::connect(const hello& introduction) {
-  const char* path = std::getenv(socket_variable);
+  const char* path = environment::read(environment::bench_socket);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path == nullptr || std::strlen(path) >= sizeof address.sun_path) {

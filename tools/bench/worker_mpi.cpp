@@ -45,6 +45,8 @@ public:
   std::string choose(const order& job) {
     using enum collective;
     nonblocking_ = job.nonblocking;
+    type_ = type_of(job.how.type);
+    in_word_ = static_cast<int>(word_bytes / size_of(job.how.type));
     compute_ = std::chrono::duration<double, std::micro>(job.compute_us);
     if (!nonblocking_ || job.what == allreduce || job.what == allgather || job.what == alltoall) {
       return "default";
@@ -66,37 +68,36 @@ public:
     return {};
   }
   finished call(call_tag<collective::reduce>, const slot& on) {
-    MPI_Reduce(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM, root_rank,
+    MPI_Reduce(on.send.data(), on.recv.data(), elements(on.send), type_, MPI_SUM, root_rank,
                MPI_COMM_WORLD);
     return {};
   }
   finished call(call_tag<collective::allreduce>, const slot& on) {
     if (nonblocking_) {
-      MPI_Iallreduce(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM,
+      MPI_Iallreduce(on.send.data(), on.recv.data(), elements(on.send), type_, MPI_SUM,
                      MPI_COMM_WORLD, &request_);
       return await();
     }
-    MPI_Allreduce(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM,
+    MPI_Allreduce(on.send.data(), on.recv.data(), elements(on.send), type_, MPI_SUM,
                   MPI_COMM_WORLD);
     return {};
   }
   finished call(call_tag<collective::scan>, const slot& on) {
-    MPI_Scan(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Scan(on.send.data(), on.recv.data(), elements(on.send), type_, MPI_SUM, MPI_COMM_WORLD);
     return {};
   }
   finished call(call_tag<collective::exscan>, const slot& on) {
-    MPI_Exscan(on.send.data(), on.recv.data(), count(on.send), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Exscan(on.send.data(), on.recv.data(), elements(on.send), type_, MPI_SUM, MPI_COMM_WORLD);
     return {};
   }
   finished call(call_tag<collective::reduce_scatter_block>, const slot& on) {
-    MPI_Reduce_scatter_block(on.send.data(), on.recv.data(), count(on.recv), MPI_DOUBLE, MPI_SUM,
+    MPI_Reduce_scatter_block(on.send.data(), on.recv.data(), elements(on.recv), type_, MPI_SUM,
                              MPI_COMM_WORLD);
     return {};
   }
   finished call(call_tag<collective::reduce_scatter>, const slot& on) {
-    arrange(count(on.recv));
-    MPI_Reduce_scatter(on.send.data(), on.recv.data(), counts(), MPI_DOUBLE, MPI_SUM,
-                       MPI_COMM_WORLD);
+    arrange(elements(on.recv));
+    MPI_Reduce_scatter(on.send.data(), on.recv.data(), counts(), type_, MPI_SUM, MPI_COMM_WORLD);
     return {};
   }
   finished call(call_tag<collective::scatter>, const slot& on) {
@@ -179,8 +180,24 @@ private:
 
   uniform_blocks<int> blocks_;
   static int count(std::span<const double> data) { return static_cast<int>(data.size()); }
+  /// What reductions combine there.
+  int elements(std::span<const double> data) const { return count(data) * in_word_; }
+  static MPI_Datatype type_of(datatype type) {
+    switch (type) {
+      case datatype::int8:
+        return MPI_CHAR;
+      case datatype::int32:
+        return MPI_INT;
+      case datatype::float32:
+        return MPI_FLOAT;
+      default:
+        return MPI_DOUBLE;
+    }
+  }
 
   MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Datatype type_ = MPI_DOUBLE;  ///< of what reductions combine
+  int in_word_ = 1;
   bool nonblocking_ = false;
   std::chrono::duration<double, std::micro> compute_{0};
   int rank_ = 0;

@@ -4,6 +4,7 @@
 #include <muster/muster.hpp>
 #include <string>
 
+#include "engine/environment.hpp"
 #include "tools/bench/uniform_blocks.hpp"
 #include "tools/bench/worker.hpp"
 
@@ -20,7 +21,8 @@ public:
   std::string version() const { return "Muster"; }
   std::string choose(const order& job) {
     team_.choose(job.what, wanted_by(job));
-    arguments call = call_of(job.what, job.bytes / word_bytes);
+    type_ = job.how.element_of(job.what);
+    arguments call = call_of(job.what, job.bytes / size_of(type_), type_);
     const block_layout blocks = blocks_of(call.count);
     lay_out(call, rank(), blocks);
     return std::string(chosen_algorithm(team_, call));
@@ -36,10 +38,13 @@ public:
     return muster::bcast(team_, on.send, root_rank);
   }
   task<> call(call_tag<collective::reduce>, const slot& on) {
-    return muster::reduce(team_, sent(on), on.recv, sum, root_rank);
+    return with_elements(on, [this](auto send, auto recv) {
+      return muster::reduce(team_, send, recv, sum, root_rank);
+    });
   }
   task<> call(call_tag<collective::allreduce>, const slot& on) {
-    return muster::allreduce(team_, sent(on), on.recv, sum);
+    return with_elements(
+        on, [this](auto send, auto recv) { return muster::allreduce(team_, send, recv, sum); });
   }
   task<> call(call_tag<collective::scatter>, const slot& on) {
     return muster::scatter(team_, sent(on), on.recv, root_rank);
@@ -54,13 +59,17 @@ public:
     return muster::alltoall(team_, sent(on), on.recv);
   }
   task<> call(call_tag<collective::reduce_scatter_block>, const slot& on) {
-    return muster::reduce_scatter_block(team_, sent(on), on.recv, sum);
+    return with_elements(on, [this](auto send, auto recv) {
+      return muster::reduce_scatter_block(team_, send, recv, sum);
+    });
   }
   task<> call(call_tag<collective::scan>, const slot& on) {
-    return muster::scan(team_, sent(on), on.recv, sum);
+    return with_elements(
+        on, [this](auto send, auto recv) { return muster::scan(team_, send, recv, sum); });
   }
   task<> call(call_tag<collective::exscan>, const slot& on) {
-    return muster::exscan(team_, sent(on), on.recv, sum);
+    return with_elements(
+        on, [this](auto send, auto recv) { return muster::exscan(team_, send, recv, sum); });
   }
   task<> call(call_tag<collective::scatterv>, const slot& on) {
     const block_layout blocks = blocks_of(on.recv.size());
@@ -79,8 +88,10 @@ public:
     return muster::alltoallv(team_, sent(on), blocks, on.recv, blocks);
   }
   task<> call(call_tag<collective::reduce_scatter>, const slot& on) {
-    const block_layout blocks = blocks_of(on.recv.size());
-    return muster::reduce_scatter(team_, sent(on), blocks.counts, on.recv, sum);
+    return with_elements(on, [this](auto send, auto recv) {
+      const block_layout blocks = blocks_of(recv.size());
+      return muster::reduce_scatter(team_, send, blocks.counts, recv, sum);
+    });
   }
 
 private:
@@ -88,11 +99,23 @@ private:
   static std::string wanted_by(const order& job) {
     const std::string_view asked = job.asked.view();
     if (!asked.empty() && asked != automatic) return std::string(asked);
-    const char* const id = std::getenv(environment_name(job.what).c_str());
+    const char* const id = environment::read(environment_name(job.what));
     return id == nullptr ? "" : id;
   }
 
   static std::span<const double> sent(const slot& on) { return on.send; }
+
+  /// A reduction of a slot's buffers, taken for elements of the order's type.
+  template <class Reduce>
+  task<> with_elements(const slot& on, Reduce reduce) const {
+    return with_element(type_, [&](auto element) {
+      using type = decltype(element);
+      constexpr std::size_t in_word = word_bytes / sizeof(type);
+      const std::span send(reinterpret_cast<const type*>(on.send.data()), on.send.size() * in_word);
+      const std::span recv(reinterpret_cast<type*>(on.recv.data()), on.recv.size() * in_word);
+      return reduce(send, recv);
+    });
+  }
 
   block_layout blocks_of(std::size_t words) {
     blocks_.arrange(words, size());
@@ -100,6 +123,7 @@ private:
   }
 
   uniform_blocks<std::size_t> blocks_;
+  datatype type_ = datatype::float64;
   muster::world world_;
   muster::team& team_ = world_.team();
 };

@@ -91,14 +91,16 @@ double near_ns(const buffer_ring& source, buffer_ring& target, std::size_t batch
 
 }  // namespace
 
-copy_times copy_loop::measure(std::size_t bytes, std::size_t ranks) {
+copy_times copy_loop::measure(std::size_t bytes, std::size_t ranks, const bench::calling& how) {
   const std::size_t words = bytes / bench::word_bytes;
-  source_.arrange({words, 0, true}, ranks);
-  target_.arrange({words, 0, false}, ranks);
-  const std::size_t batch = std::min(batch_of(bytes), source_.slots().size() / 2);
+  source_.arrange({words, 0, true}, ranks, how);
+  target_.arrange({words, 0, false}, ranks, how);
+  const std::size_t most = std::max<std::size_t>(source_.slots().size() / 2, 1);
+  const std::size_t batch = std::min(batch_of(bytes), most);
   copy_times found;
   found.near_ns = near_ns(source_, target_, batch);
-  found.crossing_ns = cpus_ ? crossing_ns(source_, target_, batch, *cpus_) : found.near_ns;
+  found.crossing_ns =
+      cpus_ && !how.same_buffers ? crossing_ns(source_, target_, batch, *cpus_) : found.near_ns;
   return found;
 }
 

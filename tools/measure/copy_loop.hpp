@@ -22,8 +22,9 @@ public:
   /// Without two CPUs every copy is a near one.
   explicit copy_loop(std::optional<shm::cpu_pair> cpus) : cpus_(cpus) {}
 
-  /// A few milliseconds. The rings are what `ranks` ranks have each for blocks of so many bytes.
-  copy_times measure(std::size_t bytes, std::size_t ranks);
+  /// A few milliseconds. The rings are what `ranks` ranks have each for blocks of so many bytes;
+  /// where nobody changes a block every copy is a near one.
+  copy_times measure(std::size_t bytes, std::size_t ranks, const bench::calling& how = {});
 
 private:
   std::optional<shm::cpu_pair> cpus_;

@@ -25,6 +25,12 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(says(complaint({"bench", "-n", "0"}), "--ranks: '0' is not a number of ranks"));
   CHECK(says(complaint({"bench", "--vs", "lam"}), "--vs: 'lam' is not a peer; expected openmpi"));
   CHECK(says(complaint({"bench", "--nodes", "0"}), "--nodes"));
+  CHECK(
+      says(complaint({"bench", "--loop", "x"}), "--loop: 'x' is neither back-to-back nor barrier"));
+  CHECK(says(complaint({"bench", "--buffers", "x"}), "--buffers: 'x' is neither changed nor same"));
+  CHECK(says(complaint({"bench", "--type", "half"}),
+             "--type: 'half' is not a type; expected char, int, float or double"));
+  CHECK(says(complaint({"bench", "--excluded"}), "--excluded requires --shim"));
   CHECK(says(complaint({"bench", "--algorithms", "a,,b"}),
              "--algorithms: 'a,,b' is not a list of algorithms; expected ids with commas"));
   CHECK(says(complaint({"bench", "--rounds", "0"}), "--rounds"));
@@ -57,6 +63,16 @@ TEST_CASE("command: recorded arrivals of other ranks are found out before measur
   CHECK(run_bench(wanted) == 1);
 }
 
+TEST_CASE("command: late ranks have a loop of their own, and only what is preloaded is excluded") {
+  options wanted;
+  wanted.plot.clear();
+  wanted.how.calls.excluded = true;
+  CHECK(run_bench(wanted) == 1);
+  wanted.how.calls = {.between_barriers = true};
+  wanted.late = arrivals::parse("none");
+  CHECK(run_bench(wanted) == 1);
+}
+
 TEST_CASE("command: more nodes than ranks, and unknown algorithms, are found out first") {
   options wanted;
   wanted.plot.clear();
@@ -74,9 +90,9 @@ TEST_CASE("command: the help tells how it is measured") {
   CLI::App command("muster");
   add_bench_command(command, [](int) {});
   const std::string help = command.get_subcommand("bench")->help();
-  for (const char* word :
-       {"--sizes", "--vs", "--json", "--plot", "--table", "--arrivals", "--nodes", "--algorithms",
-        "Examples", "ratio", "limit", "reduce_scatter"}) {
+  for (const char* word : {"--sizes", "--vs", "--json", "--plot", "--table", "--arrivals",
+                           "--nodes", "--algorithms", "--loop", "--buffers", "--type", "--excluded",
+                           "Examples", "ratio", "limit", "reduce_scatter"}) {
     CAPTURE(word);
     CHECK(says(help, word));
   }

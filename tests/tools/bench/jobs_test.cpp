@@ -1,11 +1,13 @@
 #include "tools/bench/jobs.hpp"
-#include "tests/support/says.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>
 
 #include <fstream>
 #include <thread>
+
+#include "tests/support/says.hpp"
+#include "tools/bench/libraries.hpp"
 
 namespace muster::bench {
 namespace {
@@ -174,6 +176,17 @@ TEST_CASE("processes: a temporary folder goes with all that is in it") {
     CHECK(std::filesystem::exists(path / "file"));
   }
   CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("libraries: what is excluded is said to the preloaded library alone") {
+  program_places places{"muster", "workers", library::openmpi};
+  const auto enabled = [&](library which) {
+    return launch_command(which, {2, 1}, 2, places).environment;
+  };
+  CHECK(enabled(library::muster).empty());
+  places.excluded = true;
+  CHECK(enabled(library::muster) == std::vector<std::string>{"MUSTER_ENABLE=ibarrier"});
+  CHECK(enabled(library::openmpi).empty());
 }
 
 }  // namespace

@@ -90,6 +90,41 @@ TEST_CASE("limit: blocks that vary are limited as those that do not") {
   both(collective::reduce_scatter, collective::reduce_scatter_block);
 }
 
+TEST_CASE("limit: from where buffers leave the caches, what must pass through the memory") {
+  allowance given = machine(2);
+  given.memory_ns = 0.1;
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  constexpr double copy_ns = 0.1 * bytes;
+  const auto copies = [&](collective what, std::size_t ranks) {
+    return limit_ns(what, ranks, bytes, given) / copy_ns;
+  };
+  CHECK(copies(collective::bcast, 2) == doctest::Approx(1));
+  CHECK(copies(collective::bcast, 4) == doctest::Approx(2));  // read once, written three times
+  for (const collective what :
+       {collective::scatter, collective::gather, collective::scatterv, collective::gatherv}) {
+    CHECK(copies(what, 4) == doctest::Approx(4));
+  }
+  CHECK(copies(collective::allgather, 2) == doctest::Approx(3));
+  CHECK(copies(collective::alltoall, 2) == doctest::Approx(4));
+  CHECK(copies(collective::alltoallv, 4) == doctest::Approx(16));
+
+  CHECK(leaves_caches({collective::alltoall, 2, std::size_t{8} << 20}));
+  CHECK_FALSE(leaves_caches({collective::alltoall, 2, std::size_t{4} << 20}));
+  CHECK_FALSE(leaves_caches({collective::allreduce, 2, bytes}));
+  CHECK_FALSE(leaves_caches({collective::barrier, 64, 0}));
+}
+
+TEST_CASE("limit: between barriers it is the memory's, of calls that wait for all") {
+  allowance given = machine(2);
+  given.memory_ns = 0.1;
+  given.between_barriers = true;
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  CHECK(limit_ns(collective::alltoall, 2, 4096, given) == 0);
+  CHECK(limit_ns(collective::allreduce, 2, bytes, given) == 0);
+  CHECK(limit_ns(collective::bcast, 2, bytes, given) == 0);
+  CHECK(limit_ns(collective::alltoall, 2, bytes, given) == doctest::Approx(4 * 0.1 * bytes));
+}
+
 TEST_CASE("limit: never less for more ranks, and finite for one") {
   for (const collective what : all_collectives) {
     CAPTURE(name(what));

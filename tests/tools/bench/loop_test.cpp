@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <barrier>
+#include <bit>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -31,8 +34,8 @@ public:
   template <class T>
   using task = direct<T>;
 
-  plain_library(meeting& shared, std::size_t rank, fault wrong)
-      : shared_(shared), rank_(rank), wrong_(wrong) {}
+  plain_library(meeting& shared, std::size_t rank, fault wrong, datatype type = datatype::float64)
+      : shared_(shared), rank_(rank), wrong_(wrong), type_(type) {}
 
   std::size_t rank() const { return rank_; }
   std::size_t size() const { return shared_.sent.size(); }
@@ -71,10 +74,18 @@ private:
   }
 
   double of(std::size_t rank, std::size_t at) const { return shared_.sent[rank][at]; }
+  /// Of the elements that a word has.
   double sum(std::size_t ranks, std::size_t at) const {
-    double total = 0;
-    for (std::size_t rank = 0; rank < ranks; ++rank) total += of(rank, at);
-    return total;
+    return with_element(type_, [&](auto element) {
+      std::array<decltype(element), word_bytes / sizeof element> total{};
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const auto more = std::bit_cast<decltype(total)>(of(rank, at));
+        for (std::size_t i = 0; i < total.size(); ++i) {
+          total[i] = static_cast<decltype(element)>(total[i] + more[i]);
+        }
+      }
+      return std::bit_cast<double>(total);
+    });
   }
 
   template <class Value>
@@ -87,10 +98,15 @@ private:
     if (rank_ != faulty_rank_) return deliver(result, recv);
     if (wrong_ == fault::lost_call) return {};
     deliver(result, recv);
-    if (wrong_ == fault::wrong_element && !recv.empty()) recv.back() += 1;
+    if (wrong_ == fault::wrong_element && !recv.empty()) spoil(recv.back());
     if (wrong_ == fault::wrong_block && recv.size() > 1) std::swap(recv.front(), recv.back());
-    if (wrong_ == fault::spoiled_send) const_cast<double&>(send.back()) += 1;
+    if (wrong_ == fault::spoiled_send) spoil(const_cast<double&>(send.back()));
     return {};
+  }
+
+  /// One bit of one element, whatever a word has.
+  static void spoil(double& word) {
+    word = std::bit_cast<double>(std::bit_cast<std::uint64_t>(word) ^ 1);
   }
 
   static finished deliver(const std::vector<double>& result, std::span<double> recv) {
@@ -102,6 +118,21 @@ private:
   std::size_t rank_;
   std::size_t faulty_rank_ = 0;
   fault wrong_;
+  datatype type_;
+};
+
+/// Whose barriers take long.
+class slow_barriers : public plain_library {
+public:
+  using plain_library::plain_library;
+
+  static constexpr auto delay = std::chrono::milliseconds(2);
+
+  template <collective What>
+  finished call(call_tag<What> tag, const slot& on) {
+    if constexpr (What == collective::barrier) std::this_thread::sleep_for(delay);
+    return plain_library::call(tag, on);
+  }
 };
 
 /// What each rank finds.
@@ -112,7 +143,7 @@ std::vector<outcome> outcomes(std::size_t ranks, const order& job, fault wrong) 
     std::vector<std::jthread> threads;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       threads.emplace_back([&, rank] {
-        plain_library library(shared, rank, wrong);
+        plain_library library(shared, rank, wrong, job.how.type);
         buffer_ring ring;
         found[rank] = obey(library, ring, job);
       });
@@ -145,6 +176,48 @@ order late(order job, std::string_view pattern) {
   job.late.message_time_ns = 100;
   job.late.yields = true;  // the tests' ranks may share cores
   return job;
+}
+
+/// Whose elements are of the type.
+order typed(order job, datatype type) {
+  job.how.type = type;
+  return job;
+}
+
+TEST_CASE("loop: elements of reductions of any type are looked at") {
+  for (const collective what : all_collectives) {
+    if (!has_op(what)) continue;
+    for (const element_kind& kind : element_kinds) {
+      CAPTURE(name(what));
+      CAPTURE(kind.name);
+      const order job = typed(job_for(what, 640), kind.type);
+      CHECK(all_right(3, job, fault::none));
+      for (const fault wrong :
+           {fault::wrong_element, fault::wrong_block, fault::lost_call, fault::spoiled_send}) {
+        CHECK_FALSE(all_right(3, job, wrong));
+      }
+    }
+  }
+}
+
+TEST_CASE("loop: between barriers the call alone is timed, and results are looked at") {
+  meeting shared(1);
+  slow_barriers library(shared, 0, fault::none);
+  buffer_ring ring;
+  order job = job_for(collective::allreduce, 64);
+  job.how.between_barriers = true;
+  constexpr double delay_us =
+      std::chrono::duration<double, std::micro>(slow_barriers::delay).count();
+  const outcome found = obey(library, ring, job);
+  CHECK(found.verified);
+  CHECK(found.mean_us < delay_us / 2);
+  CHECK(found.period_us >= delay_us);
+  job.how.between_barriers = false;
+  CHECK(obey(library, ring, job).period_us < delay_us / 2);
+
+  job.how.between_barriers = true;
+  CHECK(all_right(3, job, fault::none));
+  CHECK_FALSE(all_right(3, job, fault::wrong_element));
 }
 
 TEST_CASE("loop: where ranks come late results are looked at, too") {
@@ -273,12 +346,70 @@ TEST_CASE("buffers: slots are apart, aligned, rotate, and change from turn to tu
   CHECK(first.send[0] != before);
 }
 
+TEST_CASE("buffers: the same for all calls, unchanged, if asked for") {
+  buffer_ring ring;
+  const call_shape shape = shape_of(collective::allreduce, 100, 1, 4);
+  ring.arrange(shape, 4);
+  ring.arrange(shape, 4, {.same_buffers = true});
+  CHECK(ring.slots().size() == 1);
+  const slot first = ring.next();
+  const std::vector<double> before(first.send.begin(), first.send.end());
+  const slot second = ring.next();
+  CHECK(second.send.data() == first.send.data());
+  CHECK(std::equal(before.begin(), before.end(), second.send.begin()));
+  ring.arrange(shape, 4);
+  CHECK(ring.slots().size() > 1);
+}
+
+TEST_CASE("buffers: what changes is made of elements of the type") {
+  for (const element_kind& kind : element_kinds) {
+    CAPTURE(kind.name);
+    buffer_ring ring;
+    ring.arrange(shape_of(collective::allreduce, 8, 1, 4), 4, {.type = kind.type});
+    const double word = ring.next().send[0];
+    with_element(kind.type, [&](auto element) {
+      std::array<decltype(element), word_bytes / sizeof element> ones;
+      ones.fill(1);
+      CHECK(std::bit_cast<decltype(ones)>(word) == ones);
+    });
+  }
+}
+
+TEST_CASE("pattern: sums over any number of ranks stay exact, and are not all alike") {
+  for (const element_kind& kind : element_kinds) {
+    for (const std::size_t ranks : {1, 2, 16, 128, 1000, 4096}) {
+      CAPTURE(kind.name);
+      CAPTURE(ranks);
+      with_element(kind.type, [&](auto element) {
+        using type = decltype(element);
+        const checked_call call{collective::allreduce, 0, ranks, 64, 0, kind.type};
+        double least = std::numeric_limits<double>::max();
+        double most = 0;
+        for (std::size_t at = 0; at < 64; ++at) {
+          double sum = 0;
+          for (std::size_t from = 0; from < ranks; ++from) {
+            sum += static_cast<double>(sent_at<type>(call, from, at));
+          }
+          CHECK(sum <= static_cast<double>(exact_up_to<type>()));
+          CHECK(static_cast<double>(expected_sum<type>(call, ranks, at)) == sum);
+          least = std::min(least, sum);
+          most = std::max(most, sum);
+        }
+        CHECK(least < most);
+      });
+    }
+  }
+}
+
 TEST_CASE("buffers: bounded memory, beyond the caches where messages are large") {
   constexpr std::size_t mebibyte = std::size_t{1} << 20;
   CHECK(buffer_ring::slot_count(128, 8) == 64);
   CHECK(buffer_ring::slot_count(2 * mebibyte, 2) * 2 * mebibyte == 64 * mebibyte);
   CHECK(buffer_ring::slot_count(32 * mebibyte, 16) == 2);
   CHECK(buffer_ring::slot_count(0, 2) == 1);
+  CHECK(buffer_ring::slot_count(64 * mebibyte, 2) == 1);
+  CHECK(call_bytes(collective::alltoall, 64 * mebibyte, 4) == 2048 * mebibyte);
+  CHECK(call_bytes(collective::gather, mebibyte, 4) == 8 * mebibyte);
   for (const std::size_t ranks : {1, 2, 8, 16, 256}) {
     CHECK(ring_budget_bytes(ranks) <= 64 * mebibyte);
     CHECK(ring_budget_bytes(ranks) >= 4 * mebibyte);

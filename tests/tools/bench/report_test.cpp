@@ -59,6 +59,10 @@ TEST_CASE("measurement: the barrier of two ranks is told in trips of the same sa
   summarize(one, std::vector<sample>{{0.1, 50, 0}});
   CHECK_FALSE(one.trips.has_value());
   one.at.ranks = 2;
+  one.how.between_barriers = true;
+  summarize(one, std::vector<sample>{{0.1, 50, 0}});
+  CHECK_FALSE(one.trips.has_value());
+  one.how = {};
   one.late.emplace();
   summarize(one, std::vector<sample>{{0.1, 50, 0}});
   CHECK_FALSE(one.trips.has_value());
@@ -184,6 +188,22 @@ TEST_CASE("json: how ranks came late") {
   CHECK(object.at("message_time_ns") == 150);
 }
 
+TEST_CASE("json: how calls were made, where not as usual, and what reductions combined") {
+  measurement one = measured(library::muster, {collective::bcast, 4, 8}, 1);
+  for (const char* name : {"loop", "buffers", "excluded", "type"}) {
+    CHECK_FALSE(to_json(one).contains(name));
+  }
+  one.how = {true, true, true, datatype::int8};
+  CHECK(to_json(one).at("loop") == "barrier");
+  CHECK(to_json(one).at("buffers") == "same");
+  CHECK(to_json(one).at("excluded") == true);
+  CHECK_FALSE(to_json(one).contains("type"));
+  one.at.what = collective::scan;
+  CHECK(to_json(one).at("type") == "char");
+  one.how = {};
+  CHECK(to_json(one).at("type") == "double");
+}
+
 TEST_CASE("json: a library that failed is there, without figures, and says why") {
   measurement failed;
   failed.failure = "rank 3 died";
@@ -247,6 +267,19 @@ TEST_CASE("table: how ranks came late, and the message time of each row") {
   CHECK(table.find("bcast, 2 ranks, arrivals random:mif=32, seed 7\n") != std::string::npos);
   CHECK(table.find("message\n") != std::string::npos);
   CHECK(table.find("1.50 µs\n") != std::string::npos);
+}
+
+TEST_CASE("table: how calls were made, where not as usual") {
+  auto all = results({2});
+  const auto says = [&](collective what, const char* text) {
+    return point_table(all, what, 2, {}).starts_with(text);
+  };
+  CHECK(says(collective::reduce, "reduce, 2 ranks\n"));
+  for (measurement& one : all) one.how = {true, true, false, datatype::float32};
+  CHECK(says(collective::reduce, "reduce, 2 ranks, between barriers, float, same buffers\n"));
+  CHECK(says(collective::bcast, "bcast, 2 ranks, between barriers, same buffers\n"));
+  for (measurement& one : all) one.how = {.excluded = true};
+  CHECK(says(collective::bcast, "bcast, 2 ranks, left to the MPI\n"));
 }
 
 TEST_CASE("table: wrong results and failures can't be overlooked") {
@@ -326,6 +359,16 @@ TEST_CASE("plot: how ranks came late is in the title") {
   CHECK(svg.find(">arrivals random:mif=32, seed 7</text>") != std::string::npos);
   CHECK(svg.find("back-to-back") == std::string::npos);
   CHECK(draw_plot("x.svg", results({8}), {}).find("arrivals") == std::string::npos);
+}
+
+TEST_CASE("plot: how calls were made is in the title and below") {
+  surroundings about;
+  about.how = {true, true, false, datatype::int8};
+  const std::string svg = draw_plot("x.svg", results({8}), about);
+  CHECK(svg.find("MPICH, between barriers, char, same buffers</title>") != std::string::npos);
+  CHECK(svg.find(">between barriers, char, same buffers</text>") != std::string::npos);
+  CHECK(svg.find("a barrier before each, on the same, unchanged buffers") != std::string::npos);
+  CHECK(svg.find("back-to-back") == std::string::npos);
 }
 
 TEST_CASE("plot: HTML where the name says so") {

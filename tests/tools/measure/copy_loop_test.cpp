@@ -26,6 +26,14 @@ TEST_CASE("copy loop: any size, also where the ring has two slots only") {
   }
 }
 
+TEST_CASE("copy loop: blocks that nobody changes are near, and one slot is enough for long ones") {
+  copy_loop loop(shm::probe_cpus());
+  const copy_times found = loop.measure(4096, 2, {.same_buffers = true});
+  CHECK(found.near_ns > 0);
+  CHECK(found.crossing_ns == found.near_ns);
+  CHECK(loop.measure(std::size_t{64} << 20, 2).crossing_ns > 0);
+}
+
 TEST_CASE("copy loop: on one CPU every copy is near") {
   const copy_times found = copy_loop(std::nullopt).measure(4096, 2);
   CHECK(found.crossing_ns == found.near_ns);
