@@ -113,5 +113,9 @@ extern const algorithm scan_doubling;
 extern const algorithm exscan_flat;
 extern const algorithm exscan_flat_long;
 extern const algorithm exscan_doubling;
+extern const algorithm neighbor_allgather_direct;
+extern const algorithm neighbor_alltoall_direct;
+extern const algorithm neighbor_allgatherv_direct;
+extern const algorithm neighbor_alltoallv_direct;
 
 }  // namespace muster::algos

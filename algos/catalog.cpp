@@ -116,6 +116,10 @@ muster::catalog catalog() noexcept {
       exscan_flat,
       exscan_flat_long,
       exscan_doubling,
+      neighbor_allgather_direct,
+      neighbor_alltoall_direct,
+      neighbor_allgatherv_direct,
+      neighbor_alltoallv_direct,
   };
   return rows;
 }

@@ -13,13 +13,26 @@ std::string_view entry(const std::array<std::string_view, N>& names, std::size_t
 }  // namespace
 
 std::string_view name(collective what) noexcept {
-  static constexpr std::array<std::string_view, collectives> names = {
-      "barrier",       "bcast",      "reduce",
-      "allreduce",     "allgather",  "alltoall",
-      "scatter",       "gather",     "reduce_scatter_block",
-      "scan",          "exscan",     "scatterv",
-      "gatherv",       "allgatherv", "alltoallv",
-      "reduce_scatter"};
+  static constexpr std::array<std::string_view, collectives> names = {"barrier",
+                                                                      "bcast",
+                                                                      "reduce",
+                                                                      "allreduce",
+                                                                      "allgather",
+                                                                      "alltoall",
+                                                                      "scatter",
+                                                                      "gather",
+                                                                      "reduce_scatter_block",
+                                                                      "scan",
+                                                                      "exscan",
+                                                                      "scatterv",
+                                                                      "gatherv",
+                                                                      "allgatherv",
+                                                                      "alltoallv",
+                                                                      "reduce_scatter",
+                                                                      "neighbor_allgather",
+                                                                      "neighbor_alltoall",
+                                                                      "neighbor_allgatherv",
+                                                                      "neighbor_alltoallv"};
   return entry(names, static_cast<std::size_t>(what));
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/collective/datatype.hpp"
+#include "engine/collective/neighborhood.hpp"
 #include "engine/collective/reduction.hpp"
 
 namespace muster {
@@ -23,14 +24,22 @@ enum class collective : std::uint8_t {
   reduce_scatter_block,
   scan,
   exscan,
-  // Whose blocks vary from here on.
+  // What a rank knows of itself alone may vary from here on: blocks, ...
   scatterv,
   gatherv,
   allgatherv,
   alltoallv,
   reduce_scatter,
+  // ... and with whom it exchanges them.
+  neighbor_allgather,
+  neighbor_alltoall,
+  neighbor_allgatherv,
+  neighbor_alltoallv,
 };
-inline constexpr std::size_t collectives = 16;
+inline constexpr std::size_t collectives = 20;
+/// Those of all ranks of a team, which come first.
+inline constexpr std::size_t collectives_of_all =
+    static_cast<std::size_t>(collective::neighbor_allgather);
 
 std::string_view name(collective what) noexcept;
 constexpr bool exists(collective what) noexcept {
@@ -48,6 +57,9 @@ constexpr bool has_op(collective what) noexcept {
          what == reduce_scatter || what == scan || what == exscan;
 }
 constexpr bool has_varying_blocks(collective what) noexcept { return what >= collective::scatterv; }
+constexpr bool has_neighbors(collective what) noexcept {
+  return what >= collective::neighbor_allgather;
+}
 
 /// Lengths of the blocks that a buffer has for, or from, each rank, and where they begin; both in
 /// elements. Without displacements they follow each other. What the spans show must stay as it is
@@ -75,6 +87,10 @@ struct tuning {
 /// root; those of allgatherv (`receive_blocks`) and reduce_scatter (`send_blocks`) are the same
 /// everywhere, and the latter follow each other; alltoallv has both, each rank its own.
 ///
+/// Those with `neighbors` have one block a destination, but for allgather(v), which sends one block
+/// to all of them, and one a source; `count` is a block's, where no layout says otherwise. They
+/// cannot be in place.
+///
 /// A null `send` means in place: the data is in `receive`, where MPI would have it (for gather and
 /// allgather at this rank's block; for reduce_scatter the whole vector, whose first elements become
 /// the result). In place at the root of a scatter is a null `receive`: its block stays in `send`.
@@ -90,6 +106,7 @@ struct arguments {
   const custom_reduction* custom = nullptr;
   const block_layout* send_blocks = nullptr;
   const block_layout* receive_blocks = nullptr;
+  const neighborhood* neighbors = nullptr;
   tuning how;  ///< set with the algorithm
 
   bool in_place() const noexcept { return is_scatter() ? receive == nullptr : send == nullptr; }
@@ -119,6 +136,9 @@ struct arguments {
     return what == collective::alltoall || what == collective::alltoallv || is_gather() ||
            what == collective::allgather || what == collective::allgatherv;
   }
+  bool sends_one_block() const noexcept {
+    return what == collective::neighbor_allgather || what == collective::neighbor_allgatherv;
+  }
   /// Whether `rank` has something to give, to receive.
   bool sends(std::size_t rank) const noexcept {
     return (what != collective::bcast && !is_scatter()) || rank == root;
@@ -131,10 +151,14 @@ struct arguments {
   /// blocks. Of collectives with varying blocks it is what this rank knows of.
   std::size_t contributed_bytes(std::size_t ranks) const noexcept {
     if (send_blocks != nullptr) return total(*send_blocks);
+    if (neighbors != nullptr) {
+      return bytes() * (sends_one_block() ? 1 : neighbors->destinations.size());
+    }
     return bytes() * (sends_blocks() && !has_varying_blocks(what) ? ranks : 1);
   }
   std::size_t received_bytes(std::size_t ranks) const noexcept {
     if (receive_blocks != nullptr) return total(*receive_blocks);
+    if (neighbors != nullptr) return bytes() * neighbors->sources.size();
     return bytes() * (receives_blocks() && !has_varying_blocks(what) ? ranks : 1);
   }
   /// Whether contributions must be combined in rank order: always, unless the call allows another
@@ -176,6 +200,20 @@ struct arguments {
       return {from + offset(*send_blocks, rank), send_blocks->counts[rank] * element()};
     }
     return {from + rank * bytes(), bytes()};
+  }
+
+  /// The block that goes to the i-th destination of the neighborhood; that from the i-th source is
+  /// `received_from(i)`.
+  std::span<const std::byte> sent_to_neighbor(std::size_t i) const noexcept {
+    if (sends_one_block()) return {send, bytes()};
+    return sent_to(i);
+  }
+  /// How long those are, also where the buffer is missing.
+  std::size_t bytes_to_neighbor(std::size_t i) const noexcept {
+    return send_blocks == nullptr ? bytes() : send_blocks->counts[i] * element();
+  }
+  std::size_t bytes_from_neighbor(std::size_t i) const noexcept {
+    return receive_blocks == nullptr ? bytes() : receive_blocks->counts[i] * element();
   }
 
 private:

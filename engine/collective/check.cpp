@@ -68,9 +68,18 @@ void check_no_reduction(const arguments& call) {
   }
 }
 
-void check_extent(const arguments& call, std::size_t ranks) {
+/// How many blocks as long as `count` says a buffer has.
+std::size_t blocks_counted(const arguments& call, std::size_t ranks) {
+  if (call.neighbors != nullptr) {
+    return std::max(
+        {std::size_t{1}, call.neighbors->sources.size(), call.neighbors->destinations.size()});
+  }
   const bool has_blocks = call.sends_blocks() || call.receives_blocks();
-  const std::size_t blocks = has_blocks && !has_varying_blocks(call.what) ? ranks : 1;
+  return has_blocks && !has_varying_blocks(call.what) ? ranks : 1;
+}
+
+void check_extent(const arguments& call, std::size_t ranks) {
+  const std::size_t blocks = blocks_counted(call, ranks);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(call.count, call.element(), &bytes) ||
       __builtin_mul_overflow(bytes, blocks, &bytes) || bytes > largest) [[unlikely]] {
@@ -80,10 +89,11 @@ void check_extent(const arguments& call, std::size_t ranks) {
 }
 
 void check_layout(const arguments& call, const block_layout& blocks, std::string_view which,
-                  std::size_t ranks) {
+                  std::size_t ranks, std::string_view whose = "rank") {
   if (blocks.counts.size() != ranks || blocks.displacements.size() != ranks) [[unlikely]] {
     reject(call.what, which, " has ", blocks.counts.size(), " counts and ",
-           blocks.displacements.size(), " displacements; expected ", ranks, ", one for each rank");
+           blocks.displacements.size(), " displacements; expected ", ranks, ", one for each ",
+           whose);
   }
   const std::size_t most = largest / call.element();
   std::size_t all = 0;
@@ -187,6 +197,80 @@ void check_buffers(const arguments& call, std::size_t rank, std::size_t ranks) {
   }
 }
 
+// ---- with neighbours
+
+void check_ranks(const arguments& call, std::span<const std::size_t> list, std::string_view which,
+                 std::size_t ranks) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] >= ranks && list[i] != no_rank) [[unlikely]] {
+      reject(call.what, which, "[", i, "] is ", list[i], "; expected a rank from 0 to ", ranks - 1,
+             ", or no_rank");
+    }
+  }
+}
+
+/// The next of the blocks from this rank to itself that is received; `sources.size()` if none is.
+std::size_t next_own(const neighborhood& with, std::size_t from, std::size_t rank) {
+  while (from < with.sources.size() && with.sources[with.source_at(from)] != rank) ++from;
+  return from;
+}
+
+/// What a rank sends itself it receives, as long.
+void check_own_blocks(const arguments& call, std::size_t rank) {
+  const neighborhood& with = *call.neighbors;
+  std::size_t from = next_own(with, 0, rank);
+  for (std::size_t i = 0; i < with.destinations.size(); ++i) {
+    if (with.destinations[i] != rank) continue;
+    if (from == with.sources.size()) [[unlikely]] {
+      reject(call.what, "destinations has this rank more often than sources; expected it as often");
+    }
+    const std::size_t sent = call.bytes_to_neighbor(i);
+    const std::size_t received = call.bytes_from_neighbor(with.source_at(from));
+    if (sent != received) [[unlikely]] {
+      reject(call.what, "block ", i, " is ", sent, " bytes from this rank to itself; expected ",
+             received, ", as it is received");
+    }
+    from = next_own(with, from + 1, rank);
+  }
+  if (from != with.sources.size()) [[unlikely]] {
+    reject(call.what, "sources has this rank more often than destinations; expected it as often");
+  }
+}
+
+void check_neighbor_buffers(const arguments& call) {
+  const neighborhood& with = *call.neighbors;
+  for (std::size_t i = 0; call.send == nullptr && i < with.destinations.size(); ++i) {
+    if (with.destinations[i] != no_rank && call.bytes_to_neighbor(i) != 0) [[unlikely]] {
+      reject(call.what, "send is null; expected a buffer to send from");
+    }
+  }
+  for (std::size_t i = 0; call.receive == nullptr && i < with.sources.size(); ++i) {
+    if (with.sources[i] != no_rank && call.bytes_from_neighbor(i) != 0) [[unlikely]] {
+      reject(call.what, "receive is null; expected a buffer to receive into");
+    }
+  }
+}
+
+void check_neighbors(const arguments& call, std::size_t rank, std::size_t ranks) {
+  const auto& [sources, destinations, pairs] = *call.neighbors;
+  check_ranks(call, sources, "sources", ranks);
+  check_ranks(call, destinations, "destinations", ranks);
+  const bool in_pairs = sources.size() == destinations.size() && sources.size() % 2 == 0;
+  if (pairs == pairing::opposite && !in_pairs) [[unlikely]] {
+    reject(call.what, "sources has ", sources.size(), " ranks and destinations ",
+           destinations.size(), "; expected pairs of opposite directions, as many in both");
+  }
+  if (call.send_blocks != nullptr) {
+    if (call.sends_one_block()) reject(call.what, "send_blocks was given; expected none");
+    check_layout(call, *call.send_blocks, "send_blocks", destinations.size(), "destination");
+  }
+  if (call.receive_blocks != nullptr) {
+    check_layout(call, *call.receive_blocks, "receive_blocks", sources.size(), "source");
+  }
+  check_neighbor_buffers(call);
+  check_own_blocks(call, rank);
+}
+
 }  // namespace
 
 void check(const team& on, const arguments& call) {
@@ -200,7 +284,12 @@ void check(const team& on, const arguments& call) {
     reject(call.what, "type is unknown; expected a datatype");
   }
   has_op(call.what) ? check_reduction(call) : check_no_reduction(call);
+  if (has_neighbors(call.what) != (call.neighbors != nullptr)) [[unlikely]] {
+    reject(call.what, "a neighborhood ", call.neighbors == nullptr ? "is missing" : "was given",
+           "; expected ", call.neighbors == nullptr ? "one" : "none");
+  }
   check_extent(call, on.size());
+  if (call.neighbors != nullptr) return check_neighbors(call, on.rank(), on.size());
   if (has_varying_blocks(call.what) || call.send_blocks != nullptr ||
       call.receive_blocks != nullptr) {
     check_layouts(call, on.rank(), on.size());
@@ -220,9 +309,15 @@ void reject_blocks(std::string_view call, std::size_t has, std::size_t ranks) {
          " ranks, one block a rank");
 }
 
+void reject_neighbor_blocks(std::string_view call, std::string_view argument, std::size_t has,
+                            std::size_t neighbors) {
+  reject(call, argument, " has ", has, " elements; expected a multiple of ", neighbors,
+         ", one block a neighbor");
+}
+
 std::size_t require_counts(std::string_view call, std::span<const std::size_t> counts,
-                           std::size_t ranks) {
-  require_size(call, "counts", counts.size(), ranks, "one for each rank");
+                           std::size_t ranks, std::string_view because) {
+  require_size(call, "counts", counts.size(), ranks, because);
   std::size_t all = 0;
   for (const std::size_t count : counts) {
     if (count > largest - all) [[unlikely]] {
@@ -235,13 +330,13 @@ std::size_t require_counts(std::string_view call, std::span<const std::size_t> c
 }
 
 void require_within(std::string_view call, std::string_view argument, std::size_t has,
-                    const block_layout& blocks, std::size_t ranks) {
-  const std::size_t all = require_counts(call, blocks.counts, ranks);
+                    const block_layout& blocks, std::size_t ranks, std::string_view because) {
+  const std::size_t all = require_counts(call, blocks.counts, ranks, because);
   if (blocks.displacements.empty()) {
     if (all <= has) return;
     reject(call, argument, " has ", has, " elements; expected at least ", all, ", all blocks");
   }
-  require_size(call, "displacements", blocks.displacements.size(), ranks, "one for each rank");
+  require_size(call, "displacements", blocks.displacements.size(), ranks, because);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::size_t count = blocks.counts[rank];
     const std::size_t from = blocks.displacements[rank];

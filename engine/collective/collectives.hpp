@@ -2,7 +2,9 @@
 
 /// All collectives, in the forms in which programs call them.
 
+#include "engine/collective/cartesian.hpp"
 #include "engine/collective/forms/movement.hpp"
+#include "engine/collective/forms/neighbors.hpp"
 #include "engine/collective/forms/reductions.hpp"
 #include "engine/collective/forms/varying.hpp"
 #include "engine/collective/perform.hpp"

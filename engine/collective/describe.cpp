@@ -44,7 +44,7 @@ std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
 
 bool agrees_on_count(collective what) noexcept {
   using enum collective;
-  return what != scatterv && what != gatherv && what != alltoallv;
+  return what != scatterv && what != gatherv && what != alltoallv && !has_neighbors(what);
 }
 
 std::size_t agreed_count(const arguments& call) noexcept {
@@ -52,6 +52,10 @@ std::size_t agreed_count(const arguments& call) noexcept {
   if (!agrees_on_count(call.what)) return 0;
   const auto& counts = agreed_blocks(call).counts;
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+bool moves_nothing(const arguments& call) noexcept {
+  return call.what != collective::barrier && agrees_on_count(call.what) && agreed_count(call) == 0;
 }
 
 std::uint64_t agreed_details(const arguments& call) noexcept {

@@ -26,9 +26,11 @@ task<> by(std::string_view algorithm, task<> collective);
 ///
 /// Arguments are checked, layouts kept and the algorithm chosen when the plan is made; a run
 /// allocates nothing and costs less than the plain call. Local: that a rank calls through a plan
-/// the others need not know, as long as no other algorithm is chosen by hand. Buffers outlive the
-/// runs on them, a reduction of the user's own the plan; layouts are copied. Move-only; dies before
-/// its team, and not on another thread while it runs.
+/// the others need not know, as long as no other algorithm is chosen by hand. Therefore a run takes
+/// its place in the team's order when it begins, like the plain call; one that ranks begin in
+/// different orders needs a team of its own (see `duplicate`). Buffers outlive the runs on them, a
+/// reduction of the user's own the plan; layouts are copied. Move-only; dies before its team, and
+/// not on another thread while it runs.
 class plan {
 public:
   /// \param collective what any of Muster's collectives returned, not awaited

@@ -16,6 +16,7 @@ struct prepared_call {
   const algorithm* chosen;
   tuning how;
   stage_kind stages;
+  bool moves_nothing;   ///< so nobody is waited for, whatever the algorithm
   std::uint64_t kind;   ///< for its record, like the next
   std::uint64_t count;  ///< as far as all ranks know it
   std::uint64_t details;

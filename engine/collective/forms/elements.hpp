@@ -112,7 +112,19 @@ inline std::size_t require_blocks(std::string_view call, std::size_t has, std::s
 }
 /// Throws unless there is a block for each rank and all lie within a buffer of `has` elements.
 void require_within(std::string_view call, std::string_view argument, std::size_t has,
-                    const block_layout& blocks, std::size_t ranks);
+                    const block_layout& blocks, std::size_t ranks,
+                    std::string_view because = "one for each rank");
+/// The same for the neighbours of a rank, of which there may be none.
+[[noreturn]] void reject_neighbor_blocks(std::string_view call, std::string_view argument,
+                                         std::size_t has, std::size_t neighbors);
+inline std::size_t require_neighbor_blocks(std::string_view call, std::string_view argument,
+                                           std::size_t has, std::size_t neighbors) {
+  if (neighbors == 0) return 0;
+  if (has % neighbors != 0) [[unlikely]] {
+    reject_neighbor_blocks(call, argument, has, neighbors);
+  }
+  return has / neighbors;
+}
 
 }  // namespace detail
 }  // namespace muster

@@ -44,7 +44,7 @@ arguments reducing(collective what, std::size_t count, const reducer& op) {
 
 /// Elements of each block, one a rank, and all of them.
 std::size_t require_counts(std::string_view call, std::span<const std::size_t> counts,
-                           std::size_t ranks);
+                           std::size_t ranks, std::string_view because = "one for each rank");
 
 }  // namespace detail
 
