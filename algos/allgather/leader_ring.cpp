@@ -53,7 +53,7 @@ task<> receive_node(context& me, const arguments& call, std::size_t from, std::s
       const auto piece =
           call.received_from(rank).subspan(remote.cut().offset(k), remote.cut().length(k));
       std::byte* room = co_await remote.room(next);
-      co_await me.copy({room, piece.size()}, piece);
+      co_await me.stage({room, piece.size()}, piece);
       remote.post(next);
     }
   }

@@ -35,14 +35,14 @@ task<> lead(context& me, const arguments& call, track& in, track& out) {
   co_await in.all_here(0, parts.leaders());
   co_await combine_partials(me, [&](std::size_t leader) { return in.piece(leader, 0, 0); });
   std::byte* room = co_await out.room(0, members);
-  co_await me.copy({room, call.bytes()}, call.result());
+  co_await me.stage({room, call.bytes()}, call.result());
   out.post(0);
 }
 
 task<> follow(context& me, const arguments& call, track& in, track& out) {
   const std::size_t leader = rank_groups(me.shape()).leader_of(me.rank());
   std::byte* room = co_await in.room(0, leader);
-  co_await me.copy({room, call.bytes()}, call.contribution());
+  co_await me.stage({room, call.bytes()}, call.contribution());
   in.post(0);
   co_await out.arrived(leader, 0);
   co_await out.copy(leader, 0, 0, call.result());

@@ -20,8 +20,8 @@ task<> stage_pieces(context& me, track& blocks, std::span<const std::byte> all, 
   const items& cut = blocks.cut();
   for (std::size_t to = 0; to < cut.blocks; ++to) {
     if (to == me.rank()) continue;
-    co_await me.copy({room + to * cut.piece, cut.length(item)},
-                     all.subspan(to * cut.block_bytes + cut.offset(item), cut.length(item)));
+    co_await me.stage({room + to * cut.piece, cut.length(item)},
+                      all.subspan(to * cut.block_bytes + cut.offset(item), cut.length(item)));
   }
   blocks.post(item);
 }

@@ -22,7 +22,7 @@ task<> send(context& me, const arguments& call, track& message) {
     for (std::size_t k = 0; k < message.cut().count(); ++k) {
       std::byte* room = co_await message.room(k);
       const std::size_t length = message.cut().length(k);
-      co_await me.copy({room, length}, call.result().subspan(message.cut().offset(k), length));
+      co_await me.stage({room, length}, call.result().subspan(message.cut().offset(k), length));
       message.post(k);
     }
   }
@@ -32,7 +32,7 @@ task<> send(context& me, const arguments& call, track& message) {
 task<> run(context& me, const arguments& call) {
   me.arrive();
   if (call.count == 0) co_return;
-  track message(me, 0, items(call.bytes(), 1, items::far));
+  track message(me, 0, items::followed(call.bytes(), 1));
   if (me.rank() == call.root) {
     co_await send(me, call, message);
   } else {

@@ -19,7 +19,7 @@ namespace {
 
 task<> run(context& me, const arguments& call) {
   const auto own = call.own_block(me.rank());
-  track blocks(me, 0, items(call.bytes(), 1, items::far), me.shape().index_of(call.root));
+  track blocks(me, 0, items::followed(call.bytes(), 1), me.shape().index_of(call.root));
   me.arrive();
   if (call.count == 0) co_return;
   if (me.rank() == call.root) {

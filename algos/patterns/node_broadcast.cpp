@@ -27,7 +27,7 @@ task<> speak_through_stage(node_broadcast& in) {
   for (std::size_t k = 0; k < in.count(); ++k) {
     std::byte* const begin = co_await in.pieces.room(k);
     const std::span<std::byte> room = {begin, in.piece(k).size()};
-    if (!in.parent) co_await in.me.copy(room, in.piece(k));
+    if (!in.parent) co_await in.me.stage(room, in.piece(k));
     co_await receive(in, room);
     in.pieces.post(k);
     co_await pass_on(in, room);
@@ -46,7 +46,7 @@ task<> collect_piece(node_broadcast& in, std::size_t k) {
 task<> stage(node_broadcast& in, std::size_t k) {
   if (in.me.node().size() == 1 || in.pieces.lent()) co_return;
   std::byte* room = co_await in.pieces.room(k);
-  co_await in.me.copy({room, in.piece(k).size()}, in.piece(k));
+  co_await in.me.stage({room, in.piece(k).size()}, in.piece(k));
   in.pieces.post(k);
 }
 

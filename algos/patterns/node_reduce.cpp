@@ -43,7 +43,7 @@ task<> contribute_and_collect(context& me, const arguments& call, track& in, tra
 task<> share_with_node(context& me, track& out, std::span<const std::byte> result,
                        std::size_t item) {
   std::byte* room = co_await out.room(item);
-  co_await me.copy({room, result.size()}, result);
+  co_await me.stage({room, result.size()}, result);
   out.post(item);
 }
 

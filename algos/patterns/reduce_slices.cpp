@@ -10,7 +10,7 @@ task<> contribute(context& me, track& in, std::span<const std::byte> contributio
   if (in.lent()) co_return;
   std::byte* room = co_await in.room(item, readers);
   const std::size_t length = in.cut().length(item);
-  co_await me.copy({room, length}, contribution.subspan(in.cut().offset(item), length));
+  co_await me.stage({room, length}, contribution.subspan(in.cut().offset(item), length));
   in.post(item);
 }
 

@@ -16,8 +16,8 @@ task<> stage_blocks(context& me, track& on, Block block) {
     std::byte* const room = co_await on.room(k);
     for (std::size_t to = 0; to < me.node().size(); ++to) {
       if (to == me.node_index()) continue;
-      co_await me.copy({room + to * cut.piece, cut.length(k)},
-                       block(to).subspan(cut.offset(k), cut.length(k)));
+      co_await me.stage({room + to * cut.piece, cut.length(k)},
+                        block(to).subspan(cut.offset(k), cut.length(k)));
     }
     on.post(k);
   }

@@ -70,7 +70,7 @@ inline stage_kind exchanged_stages(const shape& ranks, const machine&, const arg
 
 /// For tracks on which a rank contributes so many bytes.
 inline stage_kind stages_of_track(std::size_t bytes) {
-  constexpr std::size_t lengthy = 128 * 1024;
+  constexpr std::size_t lengthy = 32 * 1024;
   return bytes <= lengthy ? stage_kind::lengthy : stage_kind::very_long;
 }
 

@@ -28,7 +28,7 @@ task<> stage_item(context& me, varying_track& on, std::span<const source> blocks
   if (item == 0) on.note(room, blocks);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const source piece = on.piece_of(blocks[i], item);
-    if (!piece.empty()) co_await me.copy({on.place(room, i), piece.size()}, piece);
+    if (!piece.empty()) co_await me.stage({on.place(room, i), piece.size()}, piece);
   }
   on.post(item);
 }

@@ -50,7 +50,7 @@ task<> stage_pieces(context& me, track& in, const blocks& mine, std::size_t item
   for (std::size_t to = 0; to < me.size(); ++to) {
     if (to == me.rank()) continue;
     const auto piece = mine.piece(in.cut(), to, item);
-    co_await me.copy({room + to * in.cut().piece, piece.size()}, piece);
+    co_await me.stage({room + to * in.cut().piece, piece.size()}, piece);
   }
   in.post(item);
 }

@@ -30,7 +30,7 @@ task<> send(context& me, const arguments& call, track& blocks) {
 }
 
 task<> run(context& me, const arguments& call) {
-  track blocks(me, 0, items(call.bytes(), me.size(), items::far));
+  track blocks(me, 0, items::followed(call.bytes(), me.size()));
   me.arrive();
   if (call.count == 0) co_return;
   if (me.rank() == call.root) {

@@ -65,7 +65,7 @@ task<> context::deliver(std::size_t to, std::span<const std::byte> bytes) {
 
 task<> context::deliver_pieces(std::size_t to, std::span<const std::byte> bytes) {
   using until = channel_wait::until;
-  const open_channel out(fabric(), ticket_.lane, rank(), to, stream::messages);
+  const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
   const message_header header{ticket_.word, bytes.size()};
   auto head = std::as_bytes(std::span(&header, 1));
   do {
@@ -81,8 +81,8 @@ task<> context::deliver_pieces(std::size_t to, std::span<const std::byte> bytes)
 
 task<> context::deliver_in_place(std::size_t to, std::span<const std::byte> bytes) {
   using until = channel_wait::until;
-  const open_channel in(fabric(), ticket_.lane, to, rank(), stream::invitations);
-  const open_channel out(fabric(), ticket_.lane, rank(), to, stream::messages);
+  const open_channel in(fabric(), ticket_.channel_lane, to, rank(), stream::invitations);
+  const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
   const message_header header{ticket_.word, bytes.size()};
   co_await invitation_wait(*this, *in, *out, header, to);
   take_header(*in, to, bytes.size());
@@ -90,12 +90,13 @@ task<> context::deliver_in_place(std::size_t to, std::span<const std::byte> byte
   out->put_in_place(std::as_bytes(std::span(&header, 1)), bytes);
   co_await work();
   co_await channel_wait(*this, *out, until::has_left, 0, to);
+  if (out->was_refused()) co_await deliver_pieces(to, bytes);
 }
 
 task<> context::invite(std::size_t from, std::size_t bytes) {
   if (!goes_in_place(bytes)) co_return;
   using until = channel_wait::until;
-  const open_channel out(fabric(), ticket_.lane, rank(), from, stream::invitations);
+  const open_channel out(fabric(), ticket_.channel_lane, rank(), from, stream::invitations);
   const message_header header{ticket_.word, bytes};
   co_await channel_wait(*this, *out, until::has_room, sizeof header, from);
   out->put(std::as_bytes(std::span(&header, 1)), {});
@@ -104,14 +105,18 @@ task<> context::invite(std::size_t from, std::size_t bytes) {
 
 task<> context::collect(std::size_t from, std::span<std::byte> bytes) {
   using until = channel_wait::until;
-  const open_channel in(fabric(), ticket_.lane, from, rank(), stream::messages);
+  const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);
   do {
     co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, bytes.size()).bytes != bytes.size());
   if (goes_in_place(bytes.size())) {
-    take_in_place(*in, from, bytes);
+    bool taken = false;
+    read_lent([&] { taken = in->take_in_place(bytes); });
     co_await work();
-    co_return;
+    if (taken) co_return;
+    // The sender finds out, and sends it once more, in pieces.
+    co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
+    take_header(*in, from, bytes.size());
   }
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(bytes.size(), channel_piece));
@@ -128,7 +133,7 @@ task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
 }
 
 task<> context::tell(std::size_t to, std::span<const std::byte> note) {
-  const open_channel out(fabric(), ticket_.lane, rank(), to, stream::messages);
+  const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
   std::array<std::byte, wire::channel::most_head> head;
   const message_header header{ticket_.word, note.size()};
   std::memcpy(head.data(), &header, sizeof header);
@@ -140,7 +145,7 @@ task<> context::tell(std::size_t to, std::span<const std::byte> note) {
 }
 
 task<> context::hear(std::size_t from, std::span<std::byte> note) {
-  const open_channel in(fabric(), ticket_.lane, from, rank(), stream::messages);
+  const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);
   do {
     co_await channel_wait(*this, *in, channel_wait::until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, note.size()).bytes != note.size());
@@ -154,6 +159,9 @@ message_header context::take_header(wire::channel& in, std::size_t from, std::si
   const std::uint64_t said = header.bytes & ~message_header::asks;
   if (header.word == ticket_.word && said == bytes) return header;
   if (auto why = mismatch(from)) throw *why;
+  if (has_neighbors(call_.what) && (header.word ^ ticket_.word) >> 32 != 0) {
+    throw not_mutual(from, header.word >> 32);
+  }
   throw error(errc::mismatched_call,
               "rank " + std::to_string(from) + " speaks of " + std::to_string(said) +
                   " bytes where rank " + std::to_string(rank()) + " expected " +
@@ -168,12 +176,6 @@ void context::check_length(std::size_t from, std::size_t sent, std::size_t expec
                   " bytes where rank " + std::to_string(rank()) + " expected " +
                   std::to_string(expected) + " in " + describe(),
               from);
-}
-
-void context::take_in_place(wire::channel& in, std::size_t from, std::span<std::byte> bytes) {
-  int refused = 0;
-  read_lent([&] { refused = in.take_in_place(bytes); });
-  if (refused != 0) throw_refused(from, refused);
 }
 
 bool invitation_wait::ready() noexcept { return invitations_.holds(sizeof(message_header)); }
@@ -201,7 +203,7 @@ peer_arrivals::peer_arrivals(context& me, stream what, pooled_list<std::size_t> 
     : collective_wait(me), who_(who), pending_(std::move(ranks)) {
   channels_.reserve(pending_.size());
   for (const std::size_t rank : pending_) {
-    channels_.push_back(&me.fabric().open(me.ticket_.lane, rank, me.rank(), what));
+    channels_.push_back(&me.fabric().open(me.ticket_.channel_lane, rank, me.rank(), what));
   }
   open_ = channels_;
 }

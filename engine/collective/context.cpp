@@ -20,7 +20,15 @@ prepared_call prepare(const team& on, const arguments& call, const choice& by_ha
   result.how = chosen.how;
   arguments tuned = call;
   tuned.how = chosen.how;
-  result.stages = chosen.row->stages(on.shape(), on.machine(), tuned);
+  result.moves_nothing = moves_nothing(call);
+  result.stages =
+      result.moves_nothing ? stage_kind::none : chosen.row->stages(on.shape(), on.machine(), tuned);
+  if (result.stages >= stage_kind::lengthy && on.fabric().board().extent().long_stages == 0) {
+    throw error(errc::invalid_argument,
+                describe(call) +
+                    ": takes long stages, and its team was made without; expected a "
+                    "team that `duplicate_for_runs` made for what it needs");
+  }
   result.kind = pack_kind(tuned, on.number_of(*chosen.row));
   result.count = agreed_count(call);
   result.details = agreed_details(call);
@@ -44,8 +52,19 @@ void context::abandon_destroyed() noexcept {
   abandon(error(errc::stopped, describe() + ": destroyed before it ended", rank()));
 }
 
+namespace {
+
+/// Instead of the algorithm where there is nothing to move: an operation like any other in the
+/// team's order, that others see to be the same, and that ends at once.
+task<> pass_by(context& me) {
+  me.arrive();
+  co_return;
+}
+
+}  // namespace
+
 task<> context::run() {
-  task<> part = prepared_.chosen->run(*this, call_);
+  task<> part = prepared_.moves_nothing ? pass_by(*this) : prepared_.chosen->run(*this, call_);
   part.surround(*this);
   return part;
 }
@@ -138,6 +157,10 @@ void context::write_record() noexcept {
 
 bool context::lane_is_free() noexcept {
   const std::uint64_t after = ticket_.after;
+  if (ticket_.kind == stage_kind::apart) {
+    // Nothing that it touches is read by ranks it does not send to.
+    return team_.order_.completed() >= after && team_.order_.is_complete(ticket_.last_apart);
+  }
   if (after <= team_.known_complete_by_all_) return true;
   if (team_.order_.completed() < after) return false;
   std::uint64_t by_all = team_.order_.completed();
@@ -259,11 +282,12 @@ void context::throw_breakage() const {
   throw error(errc::stopped, describe() + ": the team is being broken by another rank");
 }
 
-void context::throw_refused(std::size_t rank, int system_error) const {
-  throw error(errc::resource,
-              describe() + ": cannot copy from the memory of rank " + std::to_string(rank) + ": " +
-                  std::strerror(system_error),
-              rank);
+void context::add_lender(track& one) noexcept { one.next_lender_ = std::exchange(lenders_, &one); }
+
+void context::forget_lender(const track& one) noexcept {
+  track** at = &lenders_;
+  while (*at != &one) at = &(*at)->next_lender_;
+  *at = one.next_lender_;
 }
 
 std::string context::describe() const {
@@ -314,10 +338,36 @@ error context::left_out(std::size_t other, std::uint64_t its_sequence) const {
   return {errc::mismatched_call, text, other};
 }
 
+error context::not_mutual(std::size_t other, std::uint64_t its_sequence) const {
+  return {errc::mismatched_call,
+          "what comes next to rank " + std::to_string(rank()) + " from rank " +
+              std::to_string(other) + " is of operation " + std::to_string(its_sequence) + " in " +
+              describe() + "; expected each to be a neighbor of the other, as often",
+          other};
+}
+
+// What a rank says before it completes an operation has been heard by whoever sees it completed.
+std::exception_ptr context::unanswered(std::size_t other) const {
+  if (shape().node_of(other) != shape().node_of(rank())) return nullptr;
+  // acquire: what that rank did in the operation comes before.
+  const std::uint64_t completed =
+      board().completion(shape().index_of(other)).upto.load(std::memory_order_acquire);
+  if (completed < ticket_.sequence || !fabric().all_heard(other)) return nullptr;
+  return std::make_exception_ptr(
+      error(errc::mismatched_call,
+            "rank " + std::to_string(rank()) + " has rank " + std::to_string(other) +
+                " as a neighbor in " + describe() + ", which rank " + std::to_string(other) +
+                " has completed without it; expected each to be a neighbor of the other, as often",
+            other));
+}
+
 std::exception_ptr context::lost(std::size_t rank) const noexcept {
   // Its life first: what a rank called before it left is on record by then.
   const wire::liveness state = fabric().state(rank);
   if (const auto why = mismatch(rank)) return std::make_exception_ptr(*why);
+  if (has_neighbors(call_.what)) {
+    if (auto why = unanswered(rank)) return why;
+  }
   if (state == wire::liveness::alive) return nullptr;
   if (state == wire::liveness::died) {
     return std::make_exception_ptr(

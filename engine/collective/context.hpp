@@ -145,6 +145,16 @@ public:
     if (to.data() != from.data() && !from.empty()) move_bytes(time, to, from.data());
     return wire::work_wait(time);
   }
+  /// The same into this rank's stage.
+  wire::work_wait stage(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
+    wire::virtual_time* const time = fabric().time();
+    if (time != nullptr) [[unlikely]] {
+      move_bytes(time, to, from.data());
+    } else if (!from.empty()) {
+      team_.stage_stores_.copy(to.data(), from.data(), from.size());
+    }
+    return wire::work_wait(time);
+  }
   /// The same into this rank's result; past the cache, where the results of the node's ranks would
   /// not stay in it anyway.
   wire::work_wait copy_result(std::span<std::byte> to, const std::byte* from) {
@@ -299,12 +309,17 @@ private:
     }
   }
   [[noreturn]] void throw_breakage() const;
-  [[noreturn]] void throw_refused(std::size_t rank, int system_error) const;
+  // Tracks of this operation from whose lent memory the kernel copies.
+  void add_lender(track& one) noexcept;
+  void forget_lender(const track& one) noexcept;
+  /// Where the kernel has refused a reader.
+  void answer_readers() noexcept {
+    for (track* one = lenders_; one != nullptr; one = one->next_lender_) one->answer_readers();
+  }
   task<> deliver_pieces(std::size_t rank, std::span<const std::byte> bytes);
   task<> deliver_in_place(std::size_t rank, std::span<const std::byte> bytes);
   /// What comes next from a rank that is to send, or to be sent, so many bytes; also a question.
   message_header take_header(wire::channel& in, std::size_t from, std::size_t bytes);
-  void take_in_place(wire::channel& in, std::size_t from, std::span<std::byte> bytes);
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept {
     if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
@@ -330,6 +345,10 @@ private:
   std::optional<error> mismatch(std::size_t rank) const;
   /// `rank` has sent something of another operation in this lane, but nobody of its node of this.
   error left_out(std::size_t rank, std::uint64_t its_sequence) const;
+  /// What comes next from a neighbor is of another operation.
+  error not_mutual(std::size_t rank, std::uint64_t its_sequence) const;
+  /// Of a neighbour that is waited for and has completed this operation without: why; or null.
+  std::exception_ptr unanswered(std::size_t rank) const;
   std::exception_ptr breakage() const noexcept;
   /// Of a broken team: whoever breaks it may still be writing why.
   std::exception_ptr breakage_once_written() const noexcept;
@@ -346,6 +365,7 @@ private:
   ticket ticket_;
   arrival_log::begun logged_;  // where the team has a log
   scratch_memory scratch_;
+  track* lenders_ = nullptr;
   std::optional<turn_wait> turn_;  // while it waits for its turn
   std::exception_ptr refusal_;     // why it did not even begin
 };

@@ -27,6 +27,10 @@ struct items {
   items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead = in_step,
         std::size_t grain = wire::cache_line) noexcept;
 
+  /// Of one writer whose readers follow: of a short block so many items that the writer may stage
+  /// all of them at once, and the readers begin while it does.
+  static items followed(std::size_t block_bytes, std::size_t blocks) noexcept;
+
   std::size_t count() const noexcept { return (block_bytes + piece - 1) / piece; }
   std::size_t offset(std::size_t item) const noexcept { return item * piece; }
   std::size_t length(std::size_t item) const noexcept {

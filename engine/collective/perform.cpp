@@ -56,6 +56,39 @@ public:
         operation(on, put_into(call)) {}
 };
 
+/// A copy of a neighborhood.
+class complete_neighbors {
+public:
+  explicit complete_neighbors(const neighborhood& given)
+      : sources_(given.sources.size()),
+        destinations_(given.destinations.size()),
+        view_{.sources = sources_, .destinations = destinations_, .pairs = given.pairs} {
+    std::ranges::copy(given.sources, sources_.data());
+    std::ranges::copy(given.destinations, destinations_.data());
+  }
+  arguments put_into(arguments call) const noexcept {
+    call.neighbors = &view_;
+    return call;
+  }
+
+private:
+  pooled<std::size_t> sources_;
+  pooled<std::size_t> destinations_;
+  neighborhood view_;
+};
+
+/// One with neighbours, whose lists and layouts are its own likewise.
+class neighbor_operation final : private complete_neighbors,
+                                 private complete_layouts,
+                                 public operation {
+public:
+  neighbor_operation(team& on, const arguments& call, const neighborhood& with,
+                     const block_layout& send, const block_layout& receive)
+      : complete_neighbors(with),
+        complete_layouts{complete_layout(send), complete_layout(receive)},
+        operation(on, complete_neighbors::put_into(complete_layouts::put_into(call))) {}
+};
+
 // The coroutine releases it.
 task<> run(std::unique_ptr<operation> one) {
   task<> part = one->run();
@@ -72,6 +105,19 @@ task<> perform(team& on, const arguments& call) {
 task<> perform(team& on, const arguments& call, const block_layout& send,
                const block_layout& receive) {
   return run(std::make_unique<varying_operation>(on, call, send, receive));
+}
+
+task<> perform_with(team& on, const arguments& call, const neighborhood& with,
+                    const block_layout& send, const block_layout& receive) {
+  return run(std::make_unique<neighbor_operation>(on, call, with, send, receive));
+}
+
+task<> perform_with(team& on, const arguments& call, const neighborhood& with,
+                    std::size_t received) {
+  if (received == call.count) return perform_with(on, call, with, {}, {});
+  pooled<std::size_t> counts(with.sources.size());
+  std::fill_n(counts.data(), counts.size(), received);
+  return perform_with(on, call, with, {}, {.counts = counts});
 }
 
 task<> perform_after(team& on, arguments call, task<> before) {
@@ -91,8 +137,8 @@ task<> perform_after(team& on, arguments call, task<> before) {
 task<> barrier(team& on) { return perform(on, arguments{}); }
 
 std::string_view chosen_algorithm(const team& on, const arguments& call) {
-  const bool misses_layout = has_varying_blocks(call.what) && call.send_blocks == nullptr &&
-                             call.receive_blocks == nullptr;
+  const bool misses_layout = has_varying_blocks(call.what) && !has_neighbors(call.what) &&
+                             call.send_blocks == nullptr && call.receive_blocks == nullptr;
   if (!exists(call.what) || misses_layout) {
     throw error(errc::invalid_argument,
                 "chosen_algorithm: " + std::string(name(call.what)) +

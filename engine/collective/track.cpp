@@ -3,6 +3,7 @@
 #include "engine/collective/context.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace muster {
 namespace {
@@ -24,14 +25,31 @@ items::items(std::size_t block_bytes, std::size_t blocks, std::size_t ahead,
   piece = std::max(wire::item_bytes / blocks / grain * grain, grain);
 }
 
+items items::followed(std::size_t block_bytes, std::size_t blocks) noexcept {
+  constexpr std::size_t least = 16 * 1024;  // more than a notice costs
+  items cut(block_bytes, blocks, far);
+  const std::size_t wanted = std::max((block_bytes + far - 1) / far, least / blocks);
+  constexpr std::size_t grain = wire::cache_line;
+  cut.piece = std::min(cut.piece, (wanted + grain - 1) / grain * grain);
+  return cut;
+}
+
 track::track(context& me, std::size_t index, const items& cut, std::size_t sole_reader) noexcept
     : me_(me), index_(index), cut_(cut), sole_reader_(sole_reader) {
   // Until something is lent; an earlier operation on this stage may have.
   posting(me.index_).from = {};
 }
 
+track::~track() {
+  if (!lent_foreign_.empty()) me_.forget_lender(*this);
+}
+
 wire::posting& track::posting(std::size_t neighbour) const noexcept {
   return me_.board().posting(me_.ticket_.stage, index_, neighbour);
+}
+
+wire::taking& track::taking(std::size_t neighbour) const noexcept {
+  return me_.board().taking(me_.ticket_.stage, index_, neighbour);
 }
 
 std::byte* track::stage(std::size_t neighbour, std::size_t item) const noexcept {
@@ -39,9 +57,16 @@ std::byte* track::stage(std::size_t neighbour, std::size_t item) const noexcept 
          item % cut_.ahead * wire::item_bytes;
 }
 
+std::byte* track::bounce_buffer(std::size_t neighbour) const noexcept {
+  constexpr std::size_t last_item = wire::staged_items - 1;  // notes stand in the first
+  return me_.board().long_stage(me_.ticket_.stage, index_, neighbour) +
+         last_item * wire::item_bytes;
+}
+
 bool track::lend(std::span<const std::byte> contribution, lending how) noexcept {
   const bool foreign =
-      how == lending::for_copies && is_better_foreign(contribution.size(), cut_.block_bytes);
+      how == lending::for_copies && (is_better_foreign(contribution.size(), cut_.block_bytes) ||
+                                     is_stage_too_new(contribution.size(), cut_.block_bytes));
   if (!offer(contribution, foreign, cut_.count())) return false;
   if (cut_.count() != 0) post(cut_.count() - 1);
   return true;
@@ -49,8 +74,12 @@ bool track::lend(std::span<const std::byte> contribution, lending how) noexcept 
 
 bool track::offer(std::span<const std::byte> memory, bool foreign,
                   std::size_t items_to_take) noexcept {
-  const wire::origin from = me_.fabric().lend(memory, foreign);
+  const wire::origin from = me_.fabric().lend(memory, foreign && me_.team_.may_lend_foreign());
   posting(me_.index_).from = from;  // published by the first post
+  if (from.where == wire::origin::kind::foreign) {
+    lent_foreign_ = memory;
+    me_.add_lender(*this);
+  }
   lent_ = from.where != wire::origin::kind::staged;
   lent_items_ = lent_ ? items_to_take : 0;
   return lent_;
@@ -62,6 +91,18 @@ bool track::is_better_foreign(std::size_t bytes, std::size_t block_bytes) const 
   const std::size_t readers = cut_.blocks == 1 && sole_reader_ == all ? others : 1;
   const std::size_t footprint = 2 * bytes * me_.node().size();
   return block_bytes >= me_.team_.machine().foreign_from(readers, footprint);
+}
+
+bool track::is_stage_too_new(std::size_t bytes, std::size_t block_bytes) const noexcept {
+  constexpr std::size_t most_readers = 3;  // of one block; each takes a copy of the kernel's
+  const bool one_for_all = cut_.blocks == 1 && sole_reader_ == all;
+  if (one_for_all && me_.node().size() - 1 > most_readers) return false;
+  const machine& seen = me_.machine();
+  if (me_.fabric().time() != nullptr) return false;
+  if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return false;
+  if (block_bytes < machine::least_without_staging) return false;
+  const std::size_t staged = std::min(bytes, cut_.ahead * wire::item_bytes);
+  return me_.team_.stage_pages_.are_too_new(me_.ticket_.stage, index_, staged);
 }
 
 track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
@@ -115,38 +156,117 @@ const std::byte* track::piece(std::size_t neighbour, std::size_t item, std::size
   return lent == nullptr ? nullptr : lent + block * cut_.block_bytes + cut_.offset(item);
 }
 
-wire::work_wait track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
-                            std::span<std::byte> whole) {
+track::copying track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
+                           std::span<std::byte> whole) {
   const auto& from = posting(neighbour).from;
   switch (from.where) {
     case wire::origin::kind::staged:
-      return me_.copy_result(whole.subspan(cut_.offset(item), cut_.length(item)),
-                             piece(neighbour, item, block));
+      return copying(me_.copy_result(whole.subspan(cut_.offset(item), cut_.length(item)),
+                                     piece(neighbour, item, block)));
     case wire::origin::kind::foreign:
-      fetch(neighbour, from, block * cut_.block_bytes, whole);
-      return me_.work();
+      return fetch(neighbour, from, block * cut_.block_bytes, whole);
     default:
-      return me_.copy_result(whole, piece(neighbour, 0, block));
+      return copying(me_.copy_result(whole, piece(neighbour, 0, block)));
   }
 }
 
-void track::fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
-                  std::span<std::byte> to) {
+track::copying track::fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
+                            std::span<std::byte> to) {
   const std::size_t rank = me_.rank_of(neighbour);
   int refused = 0;
   me_.read_neighbours([&] { refused = me_.fabric().fetch(rank, from, offset, to); });
-  if (refused != 0) me_.throw_refused(rank, refused);
+  if (refused != 0) return copying(copy_bounced(neighbour, offset, to));
+  return copying(me_.work());
+}
+
+// ---- where the kernel refuses a copy
+
+class track::bounce_wait final : public collective_wait {
+public:
+  bounce_wait(context& me, const track& on, std::size_t neighbour) noexcept
+      : collective_wait(me), track_(on), neighbour_(neighbour) {}
+  bool ready() noexcept override { return track_.is_given(); }
+  bool await_ready() noexcept { return ready() || look_again(); }
+  void await_resume() { rethrow_interruption(); }
+
+private:
+  bool awaits(std::size_t rank) const noexcept override { return rank == me_.rank_of(neighbour_); }
+
+  const track& track_;
+  std::size_t neighbour_;
+};
+
+task<> track::copy_bounced(std::size_t neighbour, std::size_t offset, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const auto piece = to.first(std::min(to.size(), wire::item_bytes));
+    ask(neighbour, offset, piece.size());
+    co_await bounce_wait(me_, *this, neighbour);
+    co_await me_.copy_result(piece, bounce_buffer(neighbour));
+    me_.fabric().announce(taking(me_.index_).used, request_);
+    offset += piece.size();
+    to = to.subspan(piece.size());
+  }
+}
+
+void track::ask(std::size_t neighbour, std::size_t offset, std::size_t bytes) noexcept {
+  wire::taking& mine = taking(me_.index_);
+  mine.offset = offset;
+  mine.bytes = bytes;
+  request_ = me_.ticket_.items(wire::copy_request::of(neighbour, ++request_count_));
+  me_.fabric().announce(mine.asked, request_);
+}
+
+bool track::is_given() const noexcept {
+  // acquire: pairs with the release in `fabric::announce`.
+  return taking(me_.index_).given.load(std::memory_order_acquire) == request_;
+}
+
+bool track::has_asked(std::size_t neighbour) const noexcept {
+  const wire::taking& theirs = taking(neighbour);
+  // acquire: pairs with the release in `fabric::announce`; what is asked for stands still until it
+  // is given. relaxed: only whoever is asked writes `given`.
+  const std::uint64_t asked = theirs.asked.load(std::memory_order_acquire);
+  const std::uint64_t mine = me_.ticket_.items(wire::copy_request::of(me_.index_, 0));
+  return ((asked ^ mine) >> wire::copy_request::count_bits) == 0 &&
+         theirs.given.load(std::memory_order_relaxed) != asked;
+}
+
+void track::answer(std::size_t neighbour) noexcept {
+  wire::taking& theirs = taking(neighbour);
+  const std::size_t offset = std::min<std::size_t>(theirs.offset, lent_foreign_.size());
+  const std::size_t bytes = std::min<std::size_t>(theirs.bytes, wire::item_bytes);
+  const auto piece = lent_foreign_.subspan(offset, std::min(bytes, lent_foreign_.size() - offset));
+  if (!piece.empty()) std::memcpy(bounce_buffer(me_.index_), piece.data(), piece.size());
+  answered_ = neighbour;
+  answer_ = theirs.asked.load(std::memory_order_relaxed);  // `has_asked` has synchronised
+  me_.fabric().announce(theirs.given, answer_);
+}
+
+// It may have used others' since.
+bool track::has_used_answer() const noexcept {
+  // acquire: the reader has copied the answer out.
+  const std::uint64_t used = taking(answered_).used.load(std::memory_order_acquire);
+  return ((used ^ answer_) >> 32) == 0 &&
+         wire::copy_request::count(used) >= wire::copy_request::count(answer_);
+}
+
+void track::answer_readers() noexcept {
+  if (answered_ != all && !has_used_answer()) return;
+  answered_ = all;
+  for (std::size_t i = 0; i < me_.node().size() && answered_ == all; ++i) {
+    if (i == me_.index_ || !has_asked(i)) continue;
+    me_.team_.foreign_was_refused();
+    answer(i);
+  }
 }
 
 void track::take(std::size_t item) noexcept {
-  auto& mine = me_.board().taking(me_.ticket_.stage, index_, me_.index_);
-  me_.fabric().announce(mine.taken, me_.ticket_.items(item + 1));
+  me_.fabric().announce(taking(me_.index_).taken, me_.ticket_.items(item + 1));
 }
 
 void track::take_of(std::size_t neighbour, std::size_t item) noexcept {
   // The neighbour's own line: it reads nothing on this track, so nobody else writes there.
-  auto& theirs = me_.board().taking(me_.ticket_.stage, index_, neighbour);
-  me_.fabric().announce(theirs.taken, me_.ticket_.items(item + 1));
+  me_.fabric().announce(taking(neighbour).taken, me_.ticket_.items(item + 1));
 }
 
 track::return_wait track::returned(std::size_t readers) noexcept {

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "engine/collective/items.hpp"
 #include "engine/collective/waits.hpp"
+#include "engine/coro/task.hpp"
 #include "engine/wire/board.hpp"
 #include "engine/wire/virtual_time.hpp"
 
@@ -22,6 +24,9 @@ public:
   /// With a `sole_reader`, a neighbour that alone reads what all others write, each writer waits
   /// only for what that one has taken of it, not for the slowest writer: see `take_of`.
   track(context& me, std::size_t index, const items& cut, std::size_t sole_reader = all) noexcept;
+  ~track();
+  track(const track&) = delete;
+  track& operator=(const track&) = delete;
 
   const items& cut() const noexcept { return cut_; }
 
@@ -49,8 +54,9 @@ public:
   const std::byte* piece(std::size_t neighbour, std::size_t item, std::size_t block) noexcept;
   /// Copies the piece of `block` of an item that has arrived to its place in `whole`, and from a
   /// lender, on item 0, the whole block at once. Awaited, like all local work.
-  wire::work_wait copy(std::size_t neighbour, std::size_t item, std::size_t block,
-                       std::span<std::byte> whole);
+  class copying;
+  copying copy(std::size_t neighbour, std::size_t item, std::size_t block,
+               std::span<std::byte> whole);
   /// Whether a neighbour whose first item has arrived lends.
   bool lends(std::size_t neighbour) const noexcept;
   /// Items that must be taken from a neighbour whose first one has arrived.
@@ -82,10 +88,13 @@ protected:
   /// Whether readers had better copy a contribution of so many bytes from this rank's memory, if
   /// its blocks are, or the longest is, of `block_bytes`.
   bool is_better_foreign(std::size_t bytes, std::size_t block_bytes) const noexcept;
+  /// Whether so much had better be lent than staged in pages that were never touched.
+  bool is_stage_too_new(std::size_t bytes, std::size_t block_bytes) const noexcept;
   /// Offers memory; the first post tells. \returns whether readers can get at it.
   bool offer(std::span<const std::byte> memory, bool foreign, std::size_t items_to_take) noexcept;
-  void fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
-             std::span<std::byte> to);
+  /// Has the kernel copy from a neighbour's memory, or the neighbour, where the kernel refuses.
+  copying fetch(std::size_t neighbour, const wire::origin& from, std::size_t offset,
+                std::span<std::byte> to);
 
   context& me_;
   std::size_t index_;
@@ -94,14 +103,59 @@ protected:
   std::span<const std::size_t> takes_ = {};
 
 private:
+  friend class context;
   friend class neighbours_wait;
+  class bounce_wait;
   bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
   const void* watched_of(std::size_t neighbour) const noexcept;
+  wire::taking& taking(std::size_t neighbour) const noexcept;
+  std::byte* bounce_buffer(std::size_t neighbour) const noexcept;
+
+  // Of a reader whom the kernel refuses a copy.
+  task<> copy_bounced(std::size_t neighbour, std::size_t offset, std::span<std::byte> to);
+  void ask(std::size_t neighbour, std::size_t offset, std::size_t bytes) noexcept;
+  bool is_given() const noexcept;
+  // Of the lender it asks. One reader at a time has the bounce buffer.
+  void answer_readers() noexcept;
+  bool has_asked(std::size_t neighbour) const noexcept;
+  bool has_used_answer() const noexcept;
+  void answer(std::size_t neighbour) noexcept;
 
   std::size_t sole_reader_;
   std::size_t posted_ = 0;  // items of this rank
   bool lent_ = false;
   std::size_t lent_items_ = 0;  // that readers take before what was lent is returned
+  std::span<const std::byte> lent_foreign_ = {};
+  std::size_t answered_ = all;  // who has the bounce buffer
+  std::uint64_t answer_ = 0;    // to which request
+  std::uint64_t request_ = 0;   // of this rank to a lender, its last one
+  std::uint64_t request_count_ = 0;
+  track* next_lender_ = nullptr;
+};
+
+/// What a copy is awaited with. It is done already, but for the time that it takes where time is
+/// virtual; or the kernel has refused it, and the lender has still to stage what is to be copied.
+class [[nodiscard]] track::copying {
+public:
+  explicit copying(const wire::work_wait& done) noexcept : done_(done) {}
+  explicit copying(task<> bounced) noexcept : bounced_(std::move(bounced)) {}
+
+  bool await_ready() const noexcept { return !bounced_ && done_.await_ready(); }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    if (bounced_) return std::move(bounced_).operator co_await().await_suspend(self);
+    done_.await_suspend(self);
+    return true;
+  }
+  void await_resume() {
+    if (bounced_) [[unlikely]] {
+      std::move(bounced_).operator co_await().await_resume();
+    }
+  }
+
+private:
+  wire::work_wait done_;
+  task<> bounced_;
 };
 
 /// Waits until readers have taken so many items that one more has room, or all are returned.

@@ -46,7 +46,9 @@ bool varying_track::lend(std::span<const std::span<const std::byte>> blocks) noe
   }
   if (longest == 0) return false;  // the notes are all there is
   const auto memory = hull(blocks);
-  if (!offer(memory, is_better_foreign(all_bytes, longest), 1)) return false;
+  const bool foreign =
+      is_better_foreign(all_bytes, longest) || is_stage_too_new(all_bytes, longest);
+  if (!offer(memory, foreign, 1)) return false;
   write_notes(stage(me_.index_, 0), blocks, memory);
   post(0);
   return true;
@@ -87,24 +89,23 @@ std::span<const std::byte> varying_track::piece_of(std::span<const std::byte> bl
   return block.subspan(from, std::min(cut_.piece, block.size() - from));
 }
 
-wire::work_wait varying_track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
-                                    std::span<std::byte> whole) {
+track::copying varying_track::copy(std::size_t neighbour, std::size_t item, std::size_t block,
+                                   std::span<std::byte> whole) {
   block_note note = {whole.size(), 0};
   if (item == 0) note = read_note(neighbour, block);
   me_.check_length(me_.rank_of(neighbour), note.bytes, whole.size());
-  if (whole.empty()) return me_.work();
+  if (whole.empty()) return copying(me_.work());
   const wire::origin& from = posting(neighbour).from;
   switch (from.where) {
     case wire::origin::kind::staged: {
       const auto piece = piece_of(whole, item);
-      return me_.copy_result(whole.subspan(cut_.offset(item), piece.size()),
-                             place(stage(neighbour, item), block));
+      return copying(me_.copy_result(whole.subspan(cut_.offset(item), piece.size()),
+                                     place(stage(neighbour, item), block)));
     }
     case wire::origin::kind::foreign:
-      fetch(neighbour, from, note.offset, whole);
-      return me_.work();
+      return fetch(neighbour, from, note.offset, whole);
     default:
-      return me_.copy_result(whole, me_.fabric().borrow(from) + note.offset);
+      return copying(me_.copy_result(whole, me_.fabric().borrow(from) + note.offset));
   }
 }
 

@@ -32,8 +32,8 @@ public:
   void will_take(std::span<const std::size_t> items) noexcept { takes_ = items; }
   /// Copies as `track::copy` does, a block that its reader expects to be as long as `whole`.
   /// \throws error `errc::mismatched_call` where it is not.
-  wire::work_wait copy(std::size_t neighbour, std::size_t item, std::size_t block,
-                       std::span<std::byte> whole);
+  copying copy(std::size_t neighbour, std::size_t item, std::size_t block,
+               std::span<std::byte> whole);
   /// This rank takes no more items of anybody: no writer waits for it from here on.
   void take_all() noexcept;
 

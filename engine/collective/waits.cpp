@@ -10,6 +10,7 @@ muster::engine& collective_wait::engine_of(context& me) noexcept { return me.tea
 
 bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   if (interrupted_by_scope(now, [this] { return me_.describe() + ": "; }, me_.rank())) return true;
+  me_.answer_readers();  // one of them may have to be answered before this wait can end
   if (me_.fabric().broken()) {
     if (auto why = me_.breakage()) {
       interrupt(std::move(why));
@@ -94,6 +95,7 @@ bool turn_wait::await_ready() noexcept {
 }
 
 bool turn_wait::awaits(std::size_t rank) const noexcept {
+  if (me_.ticket_.kind == stage_kind::apart) return false;
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
   return me_.team_.known_complete_[me_.shape().index_of(rank)] < me_.ticket_.after;
 }

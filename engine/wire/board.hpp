@@ -82,17 +82,49 @@ struct alignas(cache_line) posting {
 };
 
 /// The readers' end: how many items of which operation this rank has done with, of every writer.
+///
+/// A reader that the kernel does not let copy from where a writer's block lies asks the writer to
+/// copy it, piece by piece, into the writer's bounce buffer: the last item of its stage, which one
+/// that lends has no other use for.
 struct alignas(cache_line) taking {
   counter taken;  ///< (sequence << 32) | items
+  counter asked;  ///< by the reader, of one writer: see `copy_request`
+  counter given;  ///< by that writer: the request that it has answered last
+  counter used;   ///< by the reader: the request whose answer it has copied out last
+  // What is asked for; it stands until it is given.
+  std::uint64_t offset;  ///< in what the writer lends
+  std::uint64_t bytes;
 };
+
+/// The lower half of a reader's request; the upper half is the sequence number. It says whom it
+/// asks and counts the reader's requests of the operation.
+struct copy_request {
+  static constexpr unsigned count_bits = 22;
+  static constexpr std::uint64_t of(std::size_t writer, std::uint64_t count) noexcept {
+    return (static_cast<std::uint64_t>(writer) << count_bits) | count;
+  }
+  static constexpr std::uint64_t count(std::uint64_t request) noexcept {
+    return request & ((std::uint64_t{1} << count_bits) - 1);
+  }
+};
+
+/// Lanes of channels alone, beyond those of a team: of collectives among neighbours, which wait for
+/// nobody else and so cannot go by the lanes that all ranks of a node have in common.
+inline constexpr std::size_t neighbor_lanes = 4;
 
 /// How much of everything a team has. The team of a whole job has all of it; those made from it
 /// have less, so that there can be many.
 struct extent {
-  std::size_t lanes = wire::lanes;              ///< a power of two, from `exchange_stages` to that
-  std::size_t long_stages = wire::long_stages;  ///< the same, from `very_long_stages`
+  std::size_t lanes = wire::lanes;  ///< a power of two, from `exchange_stages` to that
+  /// A power of two up to that; 0 where no operation needs one.
+  std::size_t long_stages = wire::long_stages;
+
+  constexpr std::size_t channel_lanes() const noexcept { return lanes + neighbor_lanes; }
 };
 inline constexpr extent derived_extent = {.lanes = 16, .long_stages = 2};
+/// For one operation that is run again and again, of short messages or of any.
+inline constexpr extent short_run_extent = {.lanes = exchange_stages, .long_stages = 0};
+inline constexpr extent run_extent = {.lanes = exchange_stages, .long_stages = 1};
 
 /// One team's memory on one node, addressed directly by all its ranks there. This class only knows
 /// the layout; whoever makes the memory provides `bytes(ranks, extent)` zeroed bytes.

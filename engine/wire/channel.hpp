@@ -38,6 +38,8 @@ public:
   static constexpr std::size_t in_place_room = 64;
   /// Whether what was put has left this rank's memory, which may then be changed.
   virtual bool has_left() const noexcept = 0;
+  /// Of a body that was put in place and has left: whether the receiver was not allowed to take it.
+  virtual bool was_refused() const noexcept = 0;
 
   // ---- at the receiver
 
@@ -48,9 +50,10 @@ public:
   /// Receives the next bytes, which have come.
   virtual void take(std::span<std::byte> to) noexcept = 0;
   /// After the head of a message whose body was put in place: the body is in `place` after this.
-  /// Returns 0, or the system's error number where it refuses. Called between `begin_reading` and
-  /// `end_reading`, since the sender may be about to take its memory back.
-  [[nodiscard]] virtual int take_in_place(std::span<std::byte> place) noexcept = 0;
+  /// False where the system refuses: the body is lost, and the sender finds that it `was_refused`.
+  /// Called between `begin_reading` and `end_reading`, since the sender may be about to take its
+  /// memory back.
+  [[nodiscard]] virtual bool take_in_place(std::span<std::byte> place) noexcept = 0;
 
 protected:
   ~channel() = default;

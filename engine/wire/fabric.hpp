@@ -110,15 +110,17 @@ public:
   // others where that is; then each derives a fabric.
 
   /// \param turn a number that all members know, for taking turns at this.
+  /// \param much the same on all members, also in `derive`
   /// \throws error `errc::resource` when there is no memory left for it.
-  virtual site provide(std::span<const std::size_t> members, std::size_t turn) = 0;
+  virtual site provide(std::span<const std::size_t> members, std::size_t turn,
+                       const extent& much) = 0;
   /// Takes back what was provided for a team that will not be.
   virtual void withdraw(const site& provided) noexcept = 0;
   /// \param sites what each member provided, in the order of the members.
   /// The fabric needs nothing of this one, but all that this one was made from. Destroying it is
   /// of no concern to the other members; the memory goes with the last of them.
   virtual std::unique_ptr<fabric> derive(std::span<const std::size_t> members,
-                                         std::span<const site> sites) = 0;
+                                         std::span<const site> sites, const extent& much) = 0;
   virtual wire::footprint footprint() const noexcept = 0;
 
 protected:

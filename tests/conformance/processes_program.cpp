@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <muster/muster.hpp>
 
+#include "tests/conformance/neighbors.hpp"
 #include "tests/conformance/sweep.hpp"
 #include "tests/harness/findings.hpp"
 #include "tests/harness/random.hpp"
@@ -52,7 +54,20 @@ void run_on_parts(team& of, std::uint64_t seed, findings& found) {
   }
 }
 
+void run_neighbors(team& of, std::uint64_t seed, findings& found) {
+  const lateness pause = [](random_stream& random) -> task<> {
+    if (random.one_in(4)) std::this_thread::yield();
+    co_return;
+  };
+  const neighbor_calls short_ones{
+      .seed = seed, .calls = 200, .in_flight = 7, .largest = 3000, .unpunctual = true};
+  start(of.engine(), make_neighbor_calls(of, short_ones, found, pause)).wait();
+  const neighbor_calls long_ones{.seed = seed, .calls = 8, .in_flight = 2, .largest = 200'000};
+  start(of.engine(), make_neighbor_calls(of, long_ones, found, pause)).wait();
+}
+
 void run_all(team& of, std::uint64_t seed, findings& found) {
+  run_neighbors(of, seed + 3, found);
   make_calls(of, sweep_calls(of.size(), seed), {}, found);
   conduct how{.in_flight = 20, .unpunctual = true, .seed = seed};
   make_calls(of, random_calls(seed, of.size(), 300, 3000), how, found);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "algos/catalog.hpp"
+#include "engine/environment.hpp"
 #include "tests/harness/build.hpp"
 #include "tests/harness/random.hpp"
 #include "tests/harness/watchdog.hpp"
@@ -147,7 +148,7 @@ void append_forms(std::vector<spec>& calls, spec call, std::size_t ranks) {
 
 void append_every_collective(std::vector<spec>& calls, std::size_t ranks, std::size_t count,
                              datatype moved, datatype reduced, reduction op) {
-  for (std::size_t i = 0; i < collectives; ++i) {
+  for (std::size_t i = 0; i < collectives_of_all; ++i) {
     spec call;
     call.what = static_cast<collective>(i);
     if (call.what != collective::barrier) {
@@ -212,9 +213,10 @@ std::vector<spec> calls_for(const algorithm& row, const team& of) {
 
 std::vector<algorithm> tested_rows() {
   const catalog rows = algos::catalog();
-  const char* const named = std::getenv("MUSTER_TEST_ROWS");
+  const char* const named = environment::read(environment::test_rows);
   std::vector<algorithm> result;
   std::ranges::copy_if(rows, std::back_inserter(result), [&](const algorithm& row) {
+    if (has_neighbors(row.what)) return false;
     const std::string all = std::string(name(row.what)) + ":";
     if (named == nullptr) return true;
     std::istringstream words(named);
@@ -253,7 +255,7 @@ void choose_reduction(random_stream& random, spec& call) {
 spec random_call(std::uint64_t seed, std::size_t ranks, std::size_t largest_count) {
   random_stream random(seed);
   spec call;
-  call.what = static_cast<collective>(random.below(collectives));
+  call.what = static_cast<collective>(random.below(collectives_of_all));
   call.type = static_cast<datatype>(random.below(datatypes - 1));
   if (has_op(call.what)) choose_reduction(random, call);
   if (has_root(call.what)) call.root = random.below(ranks);

@@ -3,11 +3,14 @@
 #include <cstdlib>
 #include <random>
 
+#include "engine/environment.hpp"
+
 namespace muster::testing {
 namespace {
 
 std::uint64_t choose_seed() {
-  if (const char* given = std::getenv("MUSTER_TEST_SEED")) return std::strtoull(given, nullptr, 0);
+  if (const char* given = environment::read(environment::test_seed))
+    return std::strtoull(given, nullptr, 0);
   return std::random_device()();
 }
 

@@ -90,7 +90,7 @@ std::span<const double> call_buffers::expected_sums(std::size_t number) {
   sums_of_ = number;
   sums_.resize(words_);
   for (std::size_t at = 0; at < words_; ++at) {
-    sums_[at] = bench::expected_sum(checked(0, number), ranks_, at);
+    sums_[at] = bench::expected_sum<double>(checked(0, number), ranks_, at);
   }
   return sums_;
 }

@@ -50,7 +50,7 @@ fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own
       asymmetric_fence_(of.machine().asymmetric_fence) {}
 
 fabric::~fabric() {
-  if (board_lot_ == nullptr) return;
+  if (board_lot_ == nullptr || job_.is_inherited()) return;
   lots::leave(board_lot_, [] {});
   lots::leave(shared_.base(), [this] { shared_.give_back(rings_); });
 }
@@ -208,18 +208,18 @@ std::vector<std::size_t> fabric::neighbours(std::span<const std::size_t> members
   return result;
 }
 
-wire::site fabric::provide(std::span<const std::size_t> members, std::size_t turn) {
+wire::site fabric::provide(std::span<const std::size_t> members, std::size_t turn,
+                           const wire::extent& much) {
   const auto falls_to_me = [&](std::size_t member) { return members_[members[member]] == rank_; };
   const std::vector<std::size_t> near = neighbours(members);
   wire::site mine;
   if (falls_to_me(turn % members.size())) {
-    const std::size_t bytes = team_memory::bytes(members.size(), wire::derived_extent);
+    const std::size_t bytes = team_memory::bytes(members.size(), much);
     const std::byte* lot = own_->controls.let(bytes, members.size()).data();
     mine.control = static_cast<std::uint64_t>(lot - job_.control_base());
   }
   if (falls_to_me(near[turn % near.size()])) {
-    const std::size_t bytes =
-        sizeof(lot_head) + wire::board::bytes(near.size(), wire::derived_extent);
+    const std::size_t bytes = sizeof(lot_head) + wire::board::bytes(near.size(), much);
     try {
       const std::byte* lot = own_->boards.let(bytes, near.size()).data();
       mine.board = static_cast<std::uint64_t>(lot - node_base_);
@@ -237,7 +237,8 @@ void fabric::withdraw(const wire::site& provided) noexcept {
 }
 
 std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> members,
-                                             std::span<const wire::site> sites) {
+                                             std::span<const wire::site> sites,
+                                             const wire::extent& much) {
   std::vector<std::size_t> ranks;
   std::uint64_t control = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -249,8 +250,8 @@ std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> member
   for (const std::size_t i : near) board |= sites[i].board;
   std::byte* const lot = node_base_ + board;
   membership in = {.members = std::move(ranks),
-                   .shared = {job_.control_base() + control, members.size(), wire::derived_extent},
-                   .board = {lot + sizeof(lot_head), near.size(), wire::derived_extent},
+                   .shared = {job_.control_base() + control, members.size(), much},
+                   .board = {lot + sizeof(lot_head), near.size(), much},
                    .board_lot = lot};
   return std::unique_ptr<fabric>(new fabric(job_, rank_, own_, std::move(in)));
 }
@@ -260,7 +261,7 @@ wire::footprint fabric::footprint() const noexcept {
   const std::size_t ranks = members_.size();
   return {.memory = wire::board::bytes(board().ranks(), much) / board().ranks() +
                     team_memory::bytes(ranks, much) / ranks,
-          .channels = much.lanes * wire::streams * (ranks - 1) * sizeof(ring)};
+          .channels = much.channel_lanes() * wire::streams * (ranks - 1) * sizeof(ring)};
 }
 
 }  // namespace muster::shm

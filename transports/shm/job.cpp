@@ -85,7 +85,7 @@ struct job::control_layout {
   control_layout(std::size_t ranks, std::size_t boards_bytes) {
     constexpr std::size_t page = 4096;
     // As many as the job's own team can come to need, and more for others.
-    constexpr std::size_t spare_rings = 65536;
+    const std::size_t spare_rings = 65536 + ranks * 4096;
     places = round_up(sizeof(header), wire::cache_line);
     lines = round_up(places + ranks * sizeof(place), wire::cache_line);
     team = lines + ranks * sizeof(rank_line);
@@ -93,10 +93,14 @@ struct job::control_layout {
     // A team's controls are much smaller than its boards, but for very many ranks.
     each_controls = round_up(boards_bytes / 16, page);
     rings = controls + ranks * each_controls;
-    ring_count = wire::lanes * wire::streams * ranks * ranks + spare_rings;
+    ring_count = wire::extent().channel_lanes() * wire::streams * ranks * ranks + spare_rings;
     end = rings + ring_count * sizeof(ring);
   }
 };
+
+job::job() : process_(::getpid()) {}
+
+bool job::is_inherited() const noexcept { return process_ != ::getpid(); }
 
 job::control_layout job::layout() const noexcept { return {size(), head().boards_bytes}; }
 
@@ -136,7 +140,7 @@ job job::create(const job_options& options) {
 }
 
 std::optional<job> job::join() {
-  const char* variable = std::getenv(environment_name);
+  const char* variable = environment::read(environment::job);
   if (variable == nullptr) return std::nullopt;
   std::string_view text = variable;
   std::optional<job> joined;

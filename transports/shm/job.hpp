@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/environment.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/team/machine.hpp"
 #include "engine/team/shape.hpp"
@@ -62,9 +63,13 @@ public:
   /// What a process needs to join as `rank`: the value of the environment variable
   /// `environment_name`, and the descriptors to inherit, as they are numbered in this process: the
   /// control segment's, its node's, and a doorbell a rank.
-  static constexpr const char* environment_name = "MUSTER_JOB";
+  static constexpr const char* environment_name = environment::job.name;
   std::string environment_for(std::size_t rank) const;
   std::vector<int> descriptors_for(std::size_t rank) const;
+
+  /// Whether this process has it from one that forked it. It is no rank then, and may change
+  /// nothing.
+  bool is_inherited() const noexcept;
 
   std::size_t size() const noexcept { return places_.size(); }
   /// The rank that this process joined as.
@@ -101,7 +106,7 @@ public:
 private:
   struct header;
   struct control_layout;
-  job() = default;
+  job();
   header& head() const noexcept;
   control_layout layout() const noexcept;
   void ring_all() const noexcept;
@@ -113,6 +118,7 @@ private:
   std::vector<place> places_;
   std::optional<muster::shape> shape_;
   std::size_t joined_as_ = 0;
+  std::int32_t process_;  // that made or joined it
 };
 
 }  // namespace muster::shm

@@ -26,10 +26,16 @@ void copy_out(const ring& from, std::uint64_t at, std::span<std::byte> bytes) no
 // A rank's own end of the ring is loaded relaxed: only this rank writes it. The other end is
 // loaded with acquire, which pairs with the release in `announce`.
 
+bool ring_channel::has_taken(std::uint64_t bytes) const noexcept {
+  if (read_so_far_ >= bytes) return true;
+  // acquire: the receiver reads before it says so.
+  read_so_far_ = ring_.read.load(std::memory_order_acquire);
+  return read_so_far_ >= bytes;
+}
+
 bool ring_channel::has_room(std::size_t bytes) const noexcept {
-  const std::uint64_t under_way =
-      ring_.written.load(std::memory_order_relaxed) - ring_.read.load(std::memory_order_acquire);
-  return under_way + bytes <= capacity;
+  const std::uint64_t end = ring_.written.load(std::memory_order_relaxed) + bytes;
+  return end <= capacity || has_taken(end - capacity);
 }
 
 void ring_channel::put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept {
@@ -51,23 +57,28 @@ void ring_channel::put_in_place(std::span<const std::byte> head,
   lent_until_ = ring_.written.load(std::memory_order_relaxed);
 }
 
-bool ring_channel::has_left() const noexcept {
-  // acquire: the receiver reads before it says so.
-  return ring_.read.load(std::memory_order_acquire) >= lent_until_;
+bool ring_channel::has_left() const noexcept { return has_taken(lent_until_); }
+
+bool ring_channel::was_refused() const noexcept {
+  // relaxed: `has_left` has synchronised.
+  return ring_.refused.load(std::memory_order_relaxed) == lent_until_;
 }
 
-int ring_channel::take_in_place(std::span<std::byte> place) noexcept {
+bool ring_channel::take_in_place(std::span<std::byte> place) noexcept {
   wire::origin from;
   const std::uint64_t at = ring_.read.load(std::memory_order_relaxed);
   copy_out(ring_, at, std::as_writable_bytes(std::span(&from, 1)));
-  int refused = 0;
+  const std::uint64_t end = at + sizeof from;
+  bool is_taken = true;
   if (from.where == wire::origin::kind::process) {
     std::memcpy(place.data(), fabric_.borrow(from), place.size());
   } else {
-    refused = fabric_.fetch(ends_.from, from, 0, place);
+    is_taken = fabric_.fetch(ends_.from, from, 0, place) == 0;
   }
-  fabric_.announce(ring_.read, at + sizeof from);
-  return refused;
+  // relaxed: published with `read`.
+  if (!is_taken) ring_.refused.store(end, std::memory_order_relaxed);
+  fabric_.announce(ring_.read, end);
+  return is_taken;
 }
 
 bool ring_channel::holds(std::size_t bytes) const noexcept {

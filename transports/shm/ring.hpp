@@ -16,6 +16,7 @@ namespace muster::shm {
 struct ring {
   alignas(wire::cache_line) wire::counter written;  ///< bytes the sender has put in, ever
   alignas(wire::cache_line) wire::counter read;     ///< bytes the receiver has taken out, ever
+  wire::counter refused;  ///< what `read` became with the last body that could not be copied
   /// In the list of those that are free, or of a team's: number + 1 of the next.
   alignas(wire::cache_line) std::atomic<std::uint32_t> next;
   alignas(wire::cache_line) std::array<std::byte, wire::channel::capacity> data;
@@ -38,16 +39,22 @@ public:
   void put_in_place(std::span<const std::byte> head,
                     std::span<const std::byte> body) noexcept override;
   bool has_left() const noexcept override;
+  bool was_refused() const noexcept override;
   bool holds(std::size_t bytes) const noexcept override;
   void peek(std::span<std::byte> head) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
-  int take_in_place(std::span<std::byte> place) noexcept override;
+  bool take_in_place(std::span<std::byte> place) noexcept override;
 
 private:
   wire::fabric& fabric_;
   ring& ring_;
   ends ends_;
+  /// Whether the receiver is known to have taken so many bytes, ever.
+  bool has_taken(std::uint64_t bytes) const noexcept;
+
   std::uint64_t lent_until_ = 0;  // what was put in place is read until the receiver took so much
+  // At the sender: what it last saw, since a look takes the line from the receiver.
+  mutable std::uint64_t read_so_far_ = 0;
 };
 
 }  // namespace muster::shm

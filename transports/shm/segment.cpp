@@ -40,6 +40,8 @@ segment::segment(muster::descriptor of, std::size_t bytes)
                 "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + why);
   }
   base_ = static_cast<std::byte*>(base);
+  // A core dump of each rank would hold all ranks' memory.
+  ::madvise(base, bytes, MADV_DONTDUMP);
 }
 
 segment::~segment() {

@@ -61,6 +61,7 @@ void ring_pool::give_back(std::uint32_t number) noexcept {
   ring& idle = rings_[number];
   idle.written.store(0, std::memory_order_relaxed);
   idle.read.store(0, std::memory_order_relaxed);
+  idle.refused.store(0, std::memory_order_relaxed);
   std::uint64_t top = head_->free.load(std::memory_order_relaxed);
   std::uint64_t changed = 0;
   do {
@@ -90,7 +91,7 @@ std::size_t team_memory::ring_numbers(std::size_t ranks, wire::extent much) noex
 
 std::size_t team_memory::bytes(std::size_t ranks, wire::extent much) noexcept {
   return ring_numbers(ranks, much) +
-         much.lanes * wire::streams * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
+         much.channel_lanes() * wire::streams * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
 }
 
 team_memory::head& team_memory::front() const noexcept { return *reinterpret_cast<head*>(base_); }

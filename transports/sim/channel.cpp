@@ -96,9 +96,9 @@ void channel::take_from(message& first, std::span<std::byte> to, std::size_t ski
   in_.rank_at(of_.to).receive(first, to);
 }
 
-int channel::take_in_place(std::span<std::byte> place) noexcept {
+bool channel::take_in_place(std::span<std::byte> place) noexcept {
   take(place);
-  return 0;
+  return true;
 }
 
 // Credit goes back with the traffic: not for every message, but before a sender could run out.

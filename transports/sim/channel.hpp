@@ -64,10 +64,11 @@ public:
   void put_in_place(std::span<const std::byte> head,
                     std::span<const std::byte> body) noexcept override;
   bool has_left() const noexcept override { return leaving_ == 0; }
+  bool was_refused() const noexcept override { return false; }
   bool holds(std::size_t bytes) const noexcept override { return arrived_ - taken_ >= bytes; }
   void peek(std::span<std::byte> head) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
-  int take_in_place(std::span<std::byte> place) noexcept override;
+  bool take_in_place(std::span<std::byte> place) noexcept override;
 
   // ---- events
   /// True if the receiver can now see more.

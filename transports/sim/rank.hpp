@@ -78,10 +78,12 @@ public:
   bool all_heard(std::size_t rank) const noexcept override;
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
-  wire::site provide(std::span<const std::size_t> members, std::size_t turn) override;
+  wire::site provide(std::span<const std::size_t> members, std::size_t turn,
+                     const wire::extent& much) override;
   void withdraw(const wire::site& provided) noexcept override;
   std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites) override;
+                                       std::span<const wire::site> sites,
+                                       const wire::extent& much) override;
   wire::footprint footprint() const noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}

@@ -64,9 +64,10 @@ void rank::fail(const wire::failure& why) noexcept {
 
 // ---- teams made from others: `members` are ranks of the job
 
-wire::site rank::provide(std::span<const std::size_t> members, std::size_t turn) {
+wire::site rank::provide(std::span<const std::size_t> members, std::size_t turn,
+                         const wire::extent& much) {
   if (members[turn % members.size()] != number_) return {};
-  return {.control = in_.make_team({members.begin(), members.end()})};
+  return {.control = in_.make_team({members.begin(), members.end()}, much)};
 }
 
 void rank::withdraw(const wire::site& provided) noexcept {
@@ -74,7 +75,7 @@ void rank::withdraw(const wire::site& provided) noexcept {
 }
 
 std::unique_ptr<wire::fabric> rank::derive(std::span<const std::size_t> members,
-                                           std::span<const wire::site> sites) {
+                                           std::span<const wire::site> sites, const wire::extent&) {
   std::uint64_t number = 0;
   for (const wire::site& each : sites) number |= each.control;  // one of them is not 0
   const auto self = std::ranges::find(members, number_) - members.begin();
@@ -150,7 +151,7 @@ void rank::charge_put(message& one) noexcept {
 
 // Buffers stay registered: only those of the first operations, until they come round again, cost.
 void rank::register_for(const message& one) noexcept {
-  const std::uint64_t lane = std::uint64_t{1} << one.on->of().lane;
+  const std::uint64_t lane = std::uint64_t{1} << one.on->of().lane % wire::lanes;
   if ((registered_ & lane) != 0) return;
   registered_ |= lane;
   if (registrations_++ >= in_.options().buffers_in_turn) return;

@@ -320,7 +320,7 @@ void simulation::arrive(const event& one) {
 // ---- channels
 
 std::uint64_t simulation::key(const channel::pair& of) const noexcept {
-  const std::uint64_t lane = of.team * wire::lanes + of.lane;
+  const std::uint64_t lane = of.team * wire::extent().channel_lanes() + of.lane;
   const std::uint64_t which = lane * wire::streams + static_cast<std::uint64_t>(of.what);
   return (which * size() + of.from) * size() + of.to;
 }
@@ -381,10 +381,10 @@ void simulation::break_job(const wire::failure& why) noexcept {
 
 // ---- teams made from others
 
-std::uint64_t simulation::make_team(std::vector<std::size_t> members) {
+std::uint64_t simulation::make_team(std::vector<std::size_t> members, const wire::extent& much) {
   std::erase_if(left_teams_, [this](const auto& each) { return each->is_quiet(now_); });
   const std::uint64_t number = ++last_team_;
-  teams_.emplace(number, std::make_unique<team_memory>(*this, number, std::move(members)));
+  teams_.emplace(number, std::make_unique<team_memory>(*this, number, std::move(members), much));
   return number;
 }
 

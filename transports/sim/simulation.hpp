@@ -138,7 +138,7 @@ public:
   void free_message(message& one) noexcept;
 
   /// Makes memory for a team of these ranks; the team's number.
-  std::uint64_t make_team(std::vector<std::size_t> members);
+  std::uint64_t make_team(std::vector<std::size_t> members, const wire::extent& much);
   team_memory& team_at(std::uint64_t number) noexcept { return *teams_.at(number); }
   void unmake_team(std::uint64_t number) noexcept { teams_.erase(number); }
   /// A rank leaves a team, whose flags are all visible at `quiet`.

@@ -13,17 +13,17 @@ namespace muster::sim {
 
 // ---- memory
 
-team_memory::team_memory(simulation& in, std::uint64_t number, std::vector<std::size_t> members)
-    : in_(in), number_(number), members_(std::move(members)) {
+team_memory::team_memory(simulation& in, std::uint64_t number, std::vector<std::size_t> members,
+                         const wire::extent& much)
+    : in_(in), number_(number), members_(std::move(members)), much_(much) {
   std::map<std::size_t, std::size_t> ranks_on;
   for (const std::size_t rank : members_) ++ranks_on[in_.shape().node_of(rank)];
   constexpr std::size_t page = 4096;
-  const std::size_t records =
-      wire::derived_extent.lanes * members_.size() * sizeof(wire::call_record);
+  const std::size_t records = much_.lanes * members_.size() * sizeof(wire::call_record);
   std::size_t end = (records + page - 1) / page * page;
   for (const auto& [node, ranks] : ranks_on) {
     boards_.push_back({.node = node, .ranks = ranks, .offset = end});
-    end += wire::board::bytes(ranks, wire::derived_extent);
+    end += wire::board::bytes(ranks, much_);
   }
   memory_.emplace(end);
   for (const node_board& each : boards_) in_.node_at(each.node).add(board_on(each.node));
@@ -39,7 +39,7 @@ wire::call_record* team_memory::records() const noexcept {
 
 wire::board team_memory::board_on(std::size_t node) const noexcept {
   const auto here = std::ranges::find(boards_, node, &node_board::node);
-  return {memory_->data() + here->offset, here->ranks, wire::derived_extent};
+  return {memory_->data() + here->offset, here->ranks, much_};
 }
 
 bool team_memory::fail(const wire::failure& why) {
@@ -118,13 +118,15 @@ std::vector<std::size_t> team_reach::in_job(std::span<const std::size_t> members
   for (const std::size_t rank : members) ranks.push_back(shared_.members()[rank]);
   return ranks;
 }
-wire::site team_reach::provide(std::span<const std::size_t> members, std::size_t turn) {
-  return rank_.provide(in_job(members), turn);
+wire::site team_reach::provide(std::span<const std::size_t> members, std::size_t turn,
+                               const wire::extent& much) {
+  return rank_.provide(in_job(members), turn, much);
 }
 void team_reach::withdraw(const wire::site& provided) noexcept { rank_.withdraw(provided); }
 std::unique_ptr<wire::fabric> team_reach::derive(std::span<const std::size_t> members,
-                                                 std::span<const wire::site> sites) {
-  return rank_.derive(in_job(members), sites);
+                                                 std::span<const wire::site> sites,
+                                                 const wire::extent& much) {
+  return rank_.derive(in_job(members), sites, much);
 }
 
 wire::footprint footprint_of(const wire::fabric& one, std::size_t ranks) noexcept {
@@ -132,7 +134,7 @@ wire::footprint footprint_of(const wire::fabric& one, std::size_t ranks) noexcep
   const wire::extent& much = board.extent();
   return {.memory = wire::board::bytes(board.ranks(), much) / board.ranks() +
                     much.lanes * sizeof(wire::call_record),
-          .channels = much.lanes * wire::streams * (ranks - 1) * wire::channel::capacity};
+          .channels = much.channel_lanes() * wire::streams * (ranks - 1) * wire::channel::capacity};
 }
 wire::footprint team_reach::footprint() const noexcept {
   return footprint_of(*this, shared_.members().size());

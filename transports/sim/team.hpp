@@ -25,7 +25,8 @@ class team_memory {
 public:
   /// \param number  not that of any other team of the simulation
   /// \param members ranks of the job, in the team's order
-  team_memory(simulation& in, std::uint64_t number, std::vector<std::size_t> members);
+  team_memory(simulation& in, std::uint64_t number, std::vector<std::size_t> members,
+              const wire::extent& much);
   ~team_memory();
   team_memory(const team_memory&) = delete;
   team_memory& operator=(const team_memory&) = delete;
@@ -54,6 +55,7 @@ private:
   simulation& in_;
   std::uint64_t number_;
   std::vector<std::size_t> members_;
+  wire::extent much_;
   std::vector<node_board> boards_;
   std::optional<pages> memory_;  // records, then the boards
   std::atomic<std::uint32_t> failure_word_{0};
@@ -90,10 +92,12 @@ public:
   bool all_heard(std::size_t rank) const noexcept override;
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
-  wire::site provide(std::span<const std::size_t> members, std::size_t turn) override;
+  wire::site provide(std::span<const std::size_t> members, std::size_t turn,
+                     const wire::extent& much) override;
   void withdraw(const wire::site& provided) noexcept override;
   std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites) override;
+                                       std::span<const wire::site> sites,
+                                       const wire::extent& much) override;
   wire::footprint footprint() const noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}

@@ -264,7 +264,7 @@ void check_text(const std::optional<error>& why, std::string_view call, const te
 }
 
 void check_all_refused(team& of) {
-  for (std::size_t i = 0; i < collectives; ++i) {
+  for (std::size_t i = 0; i < collectives_of_all; ++i) {
     const auto what = static_cast<collective>(i);
     for (const mistake& wrong : mistakes_of(what, of.rank())) {
       INFO(name(what), " with ", wrong.what_is_wrong);
@@ -289,7 +289,7 @@ TEST_CASE("good calls are not refused, wrong ones are, and the team is whole aft
        {std::vector<std::size_t>{0, 0}, std::vector<std::size_t>{0, 1}}) {
     run_threads(ranks,
                 [](team& of) {
-                  for (std::size_t i = 0; i < collectives; ++i) {
+                  for (std::size_t i = 0; i < collectives_of_all; ++i) {
                     material with;
                     CHECK_NOTHROW(check(of, good(static_cast<collective>(i), of.rank(), with)));
                   }
@@ -350,7 +350,7 @@ TEST_CASE("blocks of a reduce-scatter that do not follow each other") {
 TEST_CASE("nothing to move needs no buffers") {
   const watchdog alive("no buffers needed");
   run_threads(ranks, [](team& of) {
-    for (std::size_t i = 0; i < collectives; ++i) {
+    for (std::size_t i = 0; i < collectives_of_all; ++i) {
       material with;
       with.counts = {0, 0};
       with.places = {0, 0};

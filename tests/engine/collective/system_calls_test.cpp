@@ -100,6 +100,7 @@ struct buffers {
   std::array<double, 8> blocks{};
   std::array<double, 8> more_blocks{};
   std::array<std::size_t, 2> counts = {4, 4};  // of the varying blocks, which need not vary here
+  std::array<std::size_t, 2> everybody = {0, 1};
 };
 
 task<> call_varying(team& of, collective what, buffers& memory) {
@@ -119,6 +120,26 @@ task<> call_varying(team& of, collective what, buffers& memory) {
       break;
     default:
       co_await reduce_scatter(of, memory.blocks, memory.counts, memory.one, sum);
+      break;
+  }
+}
+
+/// With all ranks, this one among them, which is the most that a rank can have to do.
+task<> call_neighbors(team& of, collective what, buffers& memory) {
+  const neighborhood with{.sources = memory.everybody, .destinations = memory.everybody};
+  const block_layout blocks{memory.counts, {}};
+  switch (what) {
+    case collective::neighbor_allgather:
+      co_await neighbor_allgather(of, memory.one, memory.blocks, with);
+      break;
+    case collective::neighbor_alltoall:
+      co_await neighbor_alltoall(of, memory.blocks, memory.more_blocks, with);
+      break;
+    case collective::neighbor_allgatherv:
+      co_await neighbor_allgatherv(of, memory.one, memory.blocks, blocks, with);
+      break;
+    default:
+      co_await neighbor_alltoallv(of, memory.blocks, blocks, memory.more_blocks, blocks, with);
       break;
   }
 }
@@ -159,7 +180,11 @@ task<> call(team& of, collective what, buffers& memory) {
       co_await exscan(of, memory.one, memory.other, sum);
       break;
     default:
-      co_await call_varying(of, what, memory);
+      if (has_neighbors(what)) {
+        co_await call_neighbors(of, what, memory);
+      } else {
+        co_await call_varying(of, what, memory);
+      }
       break;
   }
 }

@@ -77,7 +77,7 @@ TEST_CASE("children of a rank are not ranks") {
   const environment set(duplicated_environment(made, 0));
   const auto joined = shm::job::join();
   REQUIRE(joined);
-  CHECK(std::getenv(shm::job::environment_name) == nullptr);
+  CHECK(muster::environment::read(muster::environment::job) == nullptr);
   for (const int descriptor : joined->descriptors_for(0)) {
     CHECK((::fcntl(descriptor, F_GETFD) & FD_CLOEXEC) != 0);
   }

@@ -6,7 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -60,6 +64,32 @@ TEST_CASE("no name of it is left in the file system, nor its descriptor") {
     }
   }
   CHECK(::fcntl(descriptor, F_GETFD) == -1);
+}
+
+/// The line of /proc/self/smaps that tells of the mapping with `address` how the kernel treats it.
+std::string flags_of_mapping(const std::byte* address) {
+  std::ifstream smaps("/proc/self/smaps");
+  bool is_it = false;
+  for (std::string line; std::getline(smaps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2) {
+      const auto number = reinterpret_cast<std::uintptr_t>(address);
+      is_it = begin <= number && number < end;
+    }
+    if (is_it && line.starts_with("VmFlags:")) return line + ' ';
+  }
+  return {};
+}
+
+TEST_CASE("a core dump leaves it out") {
+  const shm::segment made = shm::segment::create("test", 10'000);
+  const shm::segment same = shm::segment::attach(descriptor(::dup(made.descriptor())));
+  for (const std::byte* base : {made.base(), same.base()}) {
+    const std::string flags = flags_of_mapping(base);
+    CHECK(flags.find(" sh ") != std::string::npos);
+    CHECK(flags.find(" dd ") != std::string::npos);
+  }
 }
 
 TEST_CASE("more than there can be is refused") {
