@@ -19,9 +19,15 @@ namespace {
   return std::max(what.contributed_bytes(ranks), what.received_bytes(ranks)) / ranks;
 }
 
+[[gnu::noinline]] std::uint64_t mean_neighbor_bytes(const arguments& what,
+                                                    std::size_t ranks) noexcept {
+  return what.received_bytes(ranks) / std::max<std::size_t>(1, what.neighbors->sources.size());
+}
+
 /// The vector, or one block, of which the ranks may have different ones.
 std::uint64_t payload_bytes(const arguments& what, std::size_t ranks) noexcept {
   if (what.what == collective::alltoallv) return mean_block_bytes(what, ranks);
+  if (what.neighbors != nullptr) return mean_neighbor_bytes(what, ranks);
   return what.bytes();
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "engine/random.hpp"
 #include "engine/wire/board.hpp"
@@ -13,6 +14,7 @@ namespace muster {
 
 /// Which of the node's stages an operation uses.
 enum class stage_kind : std::uint8_t {
+  apart,      ///< none, nor anything else of the node's: it has channels of its own, to neighbours
   none,       ///< what fits beside the arrival, or nothing
   one_way,    ///< short, and some ranks wait for nobody: one for each lane, to run far ahead
   exchanged,  ///< short, and every rank waits for every other: few, which stay in the cache
@@ -28,8 +30,13 @@ struct ticket {
   std::size_t lane = 0;
   stage_kind kind = stage_kind::none;
   std::size_t stage = 0;
-  /// The operation may begin when all operations up to this one are complete on every rank.
+  /// Of the channels, in which one that is `apart` has lanes of its own.
+  std::size_t channel_lane = 0;
+  /// The operation may begin when all operations up to this one are complete on every rank; one
+  /// that is `apart`, on this.
   std::uint64_t after = 0;
+  /// Of one that is `apart`: and this one, too, the last that used its channels.
+  std::uint64_t last_apart = 0;
 
   std::uint64_t items(std::uint64_t count) const noexcept { return (sequence << 32) | count; }
 };
@@ -49,8 +56,12 @@ public:
     mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
     mine.lane = mine.sequence & (extent_.lanes - 1);
     mine.after = mine.sequence > extent_.lanes ? mine.sequence - extent_.lanes : 0;
+    mine.channel_lane = mine.lane;
     mine.kind = kind;
     switch (kind) {
+      case stage_kind::apart:
+        go_apart(mine);
+        break;
       case stage_kind::none:
         break;
       case stage_kind::one_way:
@@ -63,7 +74,7 @@ public:
         take_stage(mine, tracked_++ & (extent_.long_stages - 1), long_users_);
         break;
       case stage_kind::very_long:
-        take_stage(mine, tracked_++ % wire::very_long_stages, long_users_);
+        take_stage(mine, tracked_++ & (very_long_stages() - 1), long_users_);
         break;
     }
     return mine;
@@ -80,6 +91,12 @@ public:
   }
 
   std::uint64_t completed() const noexcept { return completed_; }
+  /// Whether an operation that this rank has begun is complete, whatever became of those before it.
+  bool is_complete(std::uint64_t sequence) const noexcept {
+    if (sequence <= completed_) return true;
+    if (sequence - completed_ > wire::lanes) return false;
+    return (complete_ahead_ >> (sequence - completed_ - 1) & 1) != 0;
+  }
 
 private:
   static void take_stage(ticket& mine, std::size_t stage, std::span<std::uint64_t> users) noexcept {
@@ -88,9 +105,22 @@ private:
     users[stage] = mine.sequence;
   }
 
+  /// Messages of a pair of ranks stay in the order of its operations, so that only this rank's own
+  /// use of its channels has to be over.
+  void go_apart(ticket& mine) noexcept {
+    const std::size_t lane = apart_++ % wire::neighbor_lanes;
+    mine.channel_lane = extent_.lanes + lane;
+    mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
+    mine.last_apart = std::exchange(apart_users_[lane], mine.sequence);
+  }
+
   static_assert(wire::lanes <= 64, "complete_ahead_ has a bit for each operation in flight");
   static_assert(wire::exchange_stages <= wire::lanes &&
                 wire::very_long_stages <= wire::long_stages);
+
+  std::size_t very_long_stages() const noexcept {
+    return std::min(wire::very_long_stages, extent_.long_stages);
+  }
 
   wire::extent extent_;
   std::uint64_t begun_ = 0;
@@ -99,9 +129,11 @@ private:
   std::uint64_t history_ = 0;
   std::uint64_t exchanges_ = 0;  // operations of that kind
   std::uint64_t tracked_ = 0;    // lengthy and very long ones
+  std::uint64_t apart_ = 0;
   // The last operation that used each stage.
   std::array<std::uint64_t, wire::lanes> short_users_{};
   std::array<std::uint64_t, wire::long_stages> long_users_{};
+  std::array<std::uint64_t, wire::neighbor_lanes> apart_users_{};
 };
 
 }  // namespace muster

@@ -16,7 +16,7 @@
 
 #include "engine/collective/perform.hpp"
 #include "engine/coro/when_all.hpp"
-#include "engine/progress/waiter.hpp"
+#include "engine/progress/milestone.hpp"
 #include "engine/random.hpp"
 
 namespace muster {
@@ -41,30 +41,14 @@ struct round {
   }
 };
 
-/// Something that one coroutine waits for and another of its engine makes true.
-class milestone final : public waiter {
-public:
-  void reach() noexcept { reached_ = true; }
-  bool ready() noexcept override { return reached_; }
-  bool await_ready() const noexcept { return reached_; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
-    suspend(*self.promise().place.where, self);
-  }
-  void await_resume() { rethrow_interruption(); }
-  // Nothing that another rank changes.
-  const void* watched() const noexcept override { return this; }
-
-private:
-  bool reached_ = false;
-};
-
 /// How a rank finds its team's members, in order, in what all ranks ask for; none: it is in no
 /// team.
 class request {
 public:
   virtual message ask() const = 0;
   virtual std::vector<std::size_t> members(const team& of, std::span<const message> all) const = 0;
+  /// Agreed as the members are.
+  virtual wire::extent extent(std::span<const message>) const { return wire::derived_extent; }
 
 protected:
   ~request() = default;
@@ -103,7 +87,7 @@ public:
                   *refused);
     }
     const auto self = std::ranges::find(members_, of_.rank());
-    return std::make_unique<team>(of_, of_.fabric().derive(members_, sites), members_,
+    return std::make_unique<team>(of_, of_.fabric().derive(members_, sites, extent_), members_,
                                   static_cast<std::size_t>(self - members_.begin()), agreed_turn());
   }
 
@@ -117,8 +101,9 @@ private:
     co_await heard_;
     members_ = what_.members(of_, asked_.all);
     if (members_.empty()) co_return;
+    extent_ = what_.extent(asked_.all);
     try {
-      const wire::site mine = of_.fabric().provide(members_, agreed_turn());
+      const wire::site mine = of_.fabric().provide(members_, agreed_turn(), extent_);
       made_.mine = {mine.control, mine.board, 0, 0};
     } catch (const error& why) {
       why_ = why.text();
@@ -132,6 +117,7 @@ private:
   round made_;
   milestone heard_;
   std::vector<std::size_t> members_;
+  wire::extent extent_;
   std::string why_;  // there is no memory here
 };
 
@@ -149,14 +135,17 @@ task<std::unique_ptr<team>> found(team& of, const request& what) {
 }
 
 [[noreturn]] void throw_mismatch(std::size_t rank, std::size_t self) {
-  throw error(errc::mismatched_call,
-              "rank " + std::to_string(rank) + " and rank " + std::to_string(self) +
-                  " make different teams: a split, or a subset of another list",
-              rank);
+  throw error(
+      errc::mismatched_call,
+      "rank " + std::to_string(rank) + " and rank " + std::to_string(self) +
+          " make different teams: a split, a subset of another list, or one for an operation",
+      rank);
 }
 
-/// A message's first word tells a split from subsets.
+/// A message's first word tells what is made.
 constexpr std::uint64_t splitting = 1;
+constexpr std::uint64_t listing = 2;
+constexpr std::uint64_t duplicating_for_runs = 3;
 
 class by_color final : public request {
 public:
@@ -200,7 +189,7 @@ public:
       hash = mix_bits(hash ^ rank);
     }
     member_ = seen[of.rank()];
-    asked_ = {splitting + 1, hash, 0, 0};
+    asked_ = {listing, hash, 0, 0};
   }
 
   message ask() const override { return asked_; }
@@ -221,6 +210,29 @@ private:
   bool member_ = false;
 };
 
+class for_runs final : public request {
+public:
+  explicit for_runs(stage_kind needs) noexcept
+      : asked_{duplicating_for_runs, needs >= stage_kind::lengthy ? 1U : 0U, 0, 0} {}
+
+  message ask() const override { return asked_; }
+  std::vector<std::size_t> members(const team& of, std::span<const message> all) const override {
+    std::vector<std::size_t> result(all.size());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      if (all[rank][0] != asked_[0]) throw_mismatch(rank, of.rank());
+      result[rank] = rank;
+    }
+    return result;
+  }
+  wire::extent extent(std::span<const message> all) const override {
+    const bool any_long = std::ranges::any_of(all, [](const message& one) { return one[1] != 0; });
+    return any_long ? wire::run_extent : wire::short_run_extent;
+  }
+
+private:
+  message asked_;
+};
+
 }  // namespace
 
 task<std::unique_ptr<team>> split(team& of, int color, int key) {
@@ -229,6 +241,11 @@ task<std::unique_ptr<team>> split(team& of, int color, int key) {
 }
 
 task<std::unique_ptr<team>> duplicate(team& of) { return split(of, 0, 0); }
+
+task<std::unique_ptr<team>> duplicate_for_runs(team& of, stage_kind needs) {
+  const for_runs what(needs);
+  co_return co_await found(of, what);
+}
 
 task<std::unique_ptr<team>> subset(team& of, std::span<const std::size_t> ranks) {
   const by_list what(of, ranks);

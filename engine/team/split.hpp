@@ -31,6 +31,11 @@ task<std::unique_ptr<team>> split(team& of, int color, int key);
 /// A team of the same ranks in the same order.
 task<std::unique_ptr<team>> duplicate(team& of);
 
+/// The same with less memory, for one operation at a time that is run again and again.
+/// \param needs the most it asks of the team's stages, see `algorithm::stages`; perhaps another on
+/// each rank: the team has what any of them needs
+task<std::unique_ptr<team>> duplicate_for_runs(team& of, stage_kind needs);
+
 /// A team of these ranks, in this order. The list is the same on every rank of `of`, and stays as
 /// it is until the task has begun. Null on those not in it.
 task<std::unique_ptr<team>> subset(team& of, std::span<const std::size_t> ranks);

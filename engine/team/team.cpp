@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <iterator>
 #include <string>
 #include <utility>
 
+#include "engine/environment.hpp"
 #include "engine/random.hpp"
 
 namespace muster {
 
 std::string environment_name(collective what) {
   std::string result = "MUSTER_";
-  for (const char letter : name(what)) result += static_cast<char>(letter - 'a' + 'A');
+  for (const char letter : name(what)) {
+    const bool is_small = letter >= 'a' && letter <= 'z';
+    result += is_small ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
   return result;
 }
 
@@ -76,7 +79,7 @@ team::team(const team& of, std::unique_ptr<wire::fabric> reach,
 void choose_from_environment(team& of) {
   for (std::size_t i = 0; i < collectives; ++i) {
     const auto what = static_cast<collective>(i);
-    if (const char* id = std::getenv(environment_name(what).c_str())) of.choose(what, id);
+    if (const char* id = environment::read(environment_name(what))) of.choose(what, id);
   }
 }
 

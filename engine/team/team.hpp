@@ -12,6 +12,8 @@
 #include "engine/collective/catalog.hpp"
 #include "engine/collective/prepared_call.hpp"
 #include "engine/collective/selection.hpp"
+#include "engine/collective/stage_pages.hpp"
+#include "engine/collective/stage_stores.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/team/machine.hpp"
 #include "engine/team/order.hpp"
@@ -105,11 +107,20 @@ public:
   /// team's engine, it is not worked out twice for like calls.
   prepared_call prepare_call(const arguments& call);
 
+  /// Whether this rank may have others' kernels copy from its memory, and that one was refused to:
+  /// then it stages for a while without asking. Of this rank alone.
+  bool may_lend_foreign() noexcept { return staged_lendings_ == 0 || --staged_lendings_ == 0; }
+  void foreign_was_refused() noexcept {
+    constexpr unsigned a_while = 64;
+    staged_lendings_ = a_while;
+  }
+
 private:
   friend class context;
   friend class collective_wait;
   friend class turn_wait;
   friend class staging;
+  friend class track;
 
   /// There is a table.
   choice from_table(const arguments& call) const;
@@ -143,6 +154,9 @@ private:
   arrival_log* arrivals_ = nullptr;  // null: nobody wants to know
   std::vector<std::span<std::byte>> idle_staging_;
   std::size_t staging_count_ = 0;  // idle or not
+  stage_stores stage_stores_;
+  stage_pages stage_pages_;
+  unsigned staged_lendings_ = 0;  // to be staged before memory is lent to the kernel again
 };
 
 /// The name that selects an algorithm by hand from the environment, as in

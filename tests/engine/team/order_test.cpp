@@ -18,7 +18,7 @@ TEST_CASE("ranks that begin the same calls get the same tickets") {
   operation_order one;
   operation_order other;
   for (std::uint64_t i = 0; i < 100; ++i) {
-    const auto kind = static_cast<stage_kind>(i % 5);
+    const auto kind = static_cast<stage_kind>(i % 6);
     const ticket a = one.begin(i * i, kind);
     const ticket b = other.begin(i * i, kind);
     CHECK(a.sequence == i + 1);
@@ -45,7 +45,7 @@ TEST_CASE("the word carries the sequence number in its upper half") {
 TEST_CASE("a lane is used again only after its last user") {
   operation_order order;
   std::vector<ticket> all;
-  for (int i = 0; i < 200; ++i) all.push_back(order.begin(0, static_cast<stage_kind>(i % 5)));
+  for (int i = 0; i < 200; ++i) all.push_back(order.begin(0, static_cast<stage_kind>(i % 6)));
   for (std::size_t later = 0; later < all.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       if (all[earlier].lane == all[later].lane) {
@@ -57,6 +57,7 @@ TEST_CASE("a lane is used again only after its last user") {
 
 std::size_t stages_for(stage_kind kind) {
   switch (kind) {
+    case stage_kind::apart:
     case stage_kind::none:
       return 1;
     case stage_kind::one_way:
@@ -76,7 +77,7 @@ bool is_long(const ticket& one) {
 }
 
 bool shares_stages(const ticket& a, const ticket& b) {
-  const bool both_staged = a.kind != stage_kind::none && b.kind != stage_kind::none;
+  const bool both_staged = a.kind > stage_kind::none && b.kind > stage_kind::none;
   return both_staged && is_long(a) == is_long(b);
 }
 
@@ -85,7 +86,7 @@ TEST_CASE("a stage too, whatever the kinds of its users") {
   operation_order order;
   std::vector<ticket> all;
   for (int i = 0; i < 400; ++i) {
-    const ticket mine = order.begin(0, static_cast<stage_kind>(random.below(5)));
+    const ticket mine = order.begin(0, static_cast<stage_kind>(random.below(6)));
     CHECK(mine.stage < stages_for(mine.kind));
     for (const ticket& before : all) {
       if (shares_stages(before, mine) && before.stage == mine.stage) {
@@ -94,6 +95,56 @@ TEST_CASE("a stage too, whatever the kinds of its users") {
     }
     all.push_back(mine);
   }
+}
+
+TEST_CASE("an order with less of everything takes no more than it has") {
+  random_stream random(run_seed());
+  for (const wire::extent& much : {wire::derived_extent, wire::run_extent}) {
+    operation_order order(much);
+    for (int i = 0; i < 400; ++i) {
+      const ticket mine = order.begin(0, static_cast<stage_kind>(random.below(6)));
+      CHECK(mine.lane < much.lanes);
+      if (mine.kind != stage_kind::none) {
+        CHECK(mine.stage < (is_long(mine) ? much.long_stages : much.lanes));
+      }
+    }
+  }
+}
+
+TEST_CASE("what goes apart has channels of its own, and waits for their last user") {
+  for (const std::size_t lanes : {wire::lanes, wire::derived_extent.lanes}) {
+    operation_order order(wire::extent{.lanes = lanes});
+    std::vector<ticket> apart;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      const ticket mine = order.begin(0, i % 3 == 0 ? stage_kind::apart : lengthy);
+      if (mine.kind != stage_kind::apart) {
+        CHECK(mine.channel_lane == mine.lane);
+        continue;
+      }
+      CHECK(mine.channel_lane >= lanes);
+      CHECK(mine.channel_lane < wire::extent{.lanes = lanes}.channel_lanes());
+      std::uint64_t last = 0;
+      for (const ticket& before : apart) {
+        if (before.channel_lane == mine.channel_lane) last = before.sequence;
+      }
+      CHECK(mine.last_apart == last);
+      apart.push_back(mine);
+    }
+  }
+}
+
+TEST_CASE("an operation is complete whatever became of those before it") {
+  operation_order order;
+  for (int i = 0; i < 5; ++i) order.begin(0, one_way);
+  order.complete(3);
+  CHECK(order.is_complete(0));
+  CHECK_FALSE(order.is_complete(1));
+  CHECK_FALSE(order.is_complete(2));
+  CHECK(order.is_complete(3));
+  CHECK_FALSE(order.is_complete(4));
+  order.complete(1);
+  CHECK(order.is_complete(1));
+  CHECK_FALSE(order.is_complete(2));
 }
 
 TEST_CASE("nothing waits for itself or later ones") {

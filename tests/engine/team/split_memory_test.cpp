@@ -113,6 +113,35 @@ TEST_CASE("a thousand teams alive at once, all of them in use") {
   }
 }
 
+TEST_CASE("thousands of teams for short runs alive at once") {
+  const watchdog alive("teams for short runs", std::chrono::seconds(300));
+  run_threads(2, [](team& of) {
+    std::vector<std::unique_ptr<team>> all;
+    for (std::size_t i = 0; i < rounds(3000, 300); ++i) {
+      all.push_back(start(duplicate_for_runs(of, stage_kind::one_way)).wait());
+    }
+    for (const auto& each : all) use(*each, false);
+    start(barrier(of)).wait();
+  });
+}
+
+TEST_CASE("where no memory is left for runs, all ranks learn of it, and the team stays whole") {
+  const watchdog alive("no memory for runs", std::chrono::seconds(300));
+  run_threads(2, [](team& of) {
+    std::vector<std::unique_ptr<team>> all;
+    try {
+      while (true) all.push_back(start(duplicate_for_runs(of, stage_kind::lengthy)).wait());
+    } catch (const error& why) {
+      CHECK(why.code() == errc::resource);
+    }
+    CHECK(all.size() > 3000);
+    use(of, true);
+    all.clear();
+    start(barrier(of)).wait();
+    use(*start(duplicate_for_runs(of, stage_kind::lengthy)).wait(), true);
+  });
+}
+
 TEST_CASE("what a team says it takes") {
   run_threads(4,
               [](team& of) {
@@ -121,6 +150,10 @@ TEST_CASE("what a team says it takes") {
                 CHECK(copy->memory_bytes().memory < 5 * mebibyte);
                 CHECK(copy->memory_bytes().memory < of.memory_bytes().memory / 3);
                 CHECK(copy->memory_bytes().channels < of.memory_bytes().channels / 3);
+                const auto runs = start(duplicate_for_runs(of, stage_kind::lengthy)).wait();
+                CHECK(runs->memory_bytes().memory < 2 * mebibyte + mebibyte / 8);
+                const auto short_runs = start(duplicate_for_runs(of, stage_kind::one_way)).wait();
+                CHECK(short_runs->memory_bytes().memory < mebibyte / 8);
               },
               {.node_of = {0, 0, 1, 1}});
 }

@@ -8,8 +8,10 @@
 #include <array>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <muster/muster.hpp>
@@ -177,6 +179,55 @@ TEST_CASE("duplicates and their original, with operations in flight on all, in a
           for (future<>& one : running) one.wait();
           for (const auto& of_team : values) {
             for (const auto& one : of_team) CHECK(one.back() == 5);
+          }
+        },
+        layout);
+  }
+}
+
+/// Operations of several lengths, each on a team that was made for it.
+std::vector<std::unique_ptr<team>> teams_for_runs(team& of, std::span<const std::size_t> counts) {
+  std::vector<std::unique_ptr<team>> all;
+  for (const std::size_t count : counts) {
+    // What one rank needs, all have.
+    // Between nodes short ones go through tracks, too.
+    const bool is_long = count > 10'000 || of.shape().nodes() > 1;
+    const bool needs_long = is_long && of.rank() == 1;
+    const auto needs = needs_long ? stage_kind::very_long : stage_kind::none;
+    all.push_back(start(duplicate_for_runs(of, needs)).wait());
+  }
+  return all;
+}
+
+TEST_CASE("teams for operations that are run again and again, in another order on each rank") {
+  constexpr std::size_t counts[] = {1, 100'000, 30, 2000, 1, 200'000, 900};
+  for (const thread_options& layout : layouts(4)) {
+    const watchdog alive("runs in any order");
+    INFO(how_to_replay());
+    run_threads(
+        4,
+        [&](team& of) {
+          const auto teams = teams_for_runs(of, counts);
+          std::vector<std::vector<int>> values;
+          std::vector<plan> plans;
+          for (std::size_t i = 0; i < teams.size(); ++i) {
+            values.emplace_back(counts[i]);
+            plans.emplace_back(allreduce(*teams[i], values.back(), sum));
+          }
+          random_stream random(derive(run_seed(), of.rank()));
+          for (int round = 0; round < 40; ++round) {
+            std::vector<std::size_t> order(teams.size());
+            std::iota(order.begin(), order.end(), std::size_t{0});
+            for (std::size_t i = order.size(); i > 1; --i) {
+              std::swap(order[random.below(i)], order[i - 1]);
+            }
+            std::vector<future<>> running;
+            for (const std::size_t i : order) {
+              std::ranges::fill(values[i], round);
+              running.push_back(start(plans[i].run()));
+            }
+            for (future<>& each : running) each.wait();
+            for (const auto& each : values) CHECK(each.back() == 4 * round);
           }
         },
         layout);

@@ -77,6 +77,7 @@ TEST_CASE("an algorithm that does not suit the call is refused, and the team sta
 
 TEST_CASE("the environment chooses as well") {
   CHECK(environment_name(collective::allreduce) == "MUSTER_ALLREDUCE");
+  CHECK(environment_name(collective::reduce_scatter_block) == "MUSTER_REDUCE_SCATTER_BLOCK");
   ::setenv("MUSTER_BARRIER", "srm", 1);
   run_threads(2, [](team& of) {
     CHECK(chosen_algorithm(of, arguments{}) == "srm");
