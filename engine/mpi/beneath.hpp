@@ -13,6 +13,18 @@ Function find_beneath(const char* name) noexcept {
   return reinterpret_cast<Function>(find_symbol_beneath(name));
 }
 
+/// A profiler's function of the name, if one is loaded between this library and the MPI: the next
+/// one after it, where the MPI's own, which also has its PMPI_ name, comes from elsewhere. Null
+/// where there is none.
+void* find_wrapper(const char* name) noexcept;
+/// What a program's call of `name` is for: such a wrapper, which calls the PMPI_ function in its
+/// turn, or `own`, which is that function.
+template <class Function>
+Function find_outermost(const char* name, Function own) noexcept {
+  void* const wrapper = find_wrapper(name);
+  return wrapper == nullptr ? own : reinterpret_cast<Function>(wrapper);
+}
+
 /// What can be done where an MPI looks for progress, the least first: it is what all ranks can do.
 enum class progress_hook : std::uint8_t {
   none,         ///< nothing: it offers no way in

@@ -1,7 +1,6 @@
 #include "engine/mpi/communicator.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <utility>
 
@@ -40,7 +39,8 @@ private:
 
 }  // namespace
 
-communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& by)
+communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& by,
+                           post_office& through)
     : handle_(of), node_(among), driver_(by) {
   int is_inter = 0;
   PMPI_Comm_test_inter(of, &is_inter);
@@ -53,7 +53,7 @@ communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& 
   } else if (of == MPI_COMM_WORLD && size() == node_.team().size()) {
     team_ = &node_.team();  // nobody else uses that
   } else {
-    offer_memory();
+    offer_memory(through);
   }
 }
 
@@ -97,6 +97,87 @@ bool communicator::find_members(MPI_Comm together) {
   return true;
 }
 
+// ---- neighbours
+
+namespace {
+
+std::size_t rank_from(int mpi) noexcept {
+  return mpi < 0 ? no_rank : static_cast<std::size_t>(mpi);  // MPI_PROC_NULL
+}
+
+std::vector<std::size_t> ranks_from(const std::vector<int>& mpi) {
+  std::vector<std::size_t> ranks;
+  for (const int one : mpi) ranks.push_back(rank_from(one));
+  return ranks;
+}
+
+}  // namespace
+
+const neighborhood* communicator::neighbors() {
+  if (!std::exchange(knows_neighbors_, true)) find_neighbors();
+  return has_topology_ ? &neighbors_ : nullptr;
+}
+
+void communicator::find_neighbors() {
+  int topology = MPI_UNDEFINED;
+  PMPI_Topo_test(handle_, &topology);
+  if (topology == MPI_CART) {
+    find_on_grid();
+  } else if (topology == MPI_GRAPH) {
+    find_in_graph();
+  } else if (topology == MPI_DIST_GRAPH) {
+    find_in_distributed_graph();
+  } else {
+    return;
+  }
+  has_topology_ = true;
+  neighbors_.sources = sources_;
+  neighbors_.destinations = destinations_;
+}
+
+// MPI-4.0, errata B.1.1: what is sent in one direction comes from the other, also where both lead
+// to the same rank.
+void communicator::find_on_grid() {
+  int dimensions = 0;
+  PMPI_Cartdim_get(handle_, &dimensions);
+  for (int i = 0; i < dimensions; ++i) {
+    int before = MPI_PROC_NULL;
+    int after = MPI_PROC_NULL;
+    PMPI_Cart_shift(handle_, i, 1, &before, &after);
+    sources_.push_back(rank_from(before));
+    sources_.push_back(rank_from(after));
+  }
+  destinations_ = sources_;
+  neighbors_.pairs = pairing::opposite;
+}
+
+void communicator::find_in_graph() {
+  const int rank = static_cast<int>(rank_);
+  int count = 0;
+  PMPI_Graph_neighbors_count(handle_, rank, &count);
+  std::vector<int> all(static_cast<std::size_t>(count));
+  PMPI_Graph_neighbors(handle_, rank, count, all.data());
+  sources_ = destinations_ = ranks_from(all);
+}
+
+void communicator::find_in_distributed_graph() {
+  int in = 0;
+  int out = 0;
+  int weighted = 0;
+  PMPI_Dist_graph_neighbors_count(handle_, &in, &out, &weighted);
+  std::vector<int> from(static_cast<std::size_t>(in));
+  std::vector<int> to(static_cast<std::size_t>(out));
+  // Where there are weights, they are to be had with the ranks.
+  std::vector<int> weights_in(from.size());
+  std::vector<int> weights_out(to.size());
+  const bool has_weights = weighted != 0;
+  PMPI_Dist_graph_neighbors(handle_, in, from.data(),
+                            has_weights ? weights_in.data() : MPI_UNWEIGHTED, out, to.data(),
+                            has_weights ? weights_out.data() : MPI_UNWEIGHTED);
+  sources_ = ranks_from(from);
+  destinations_ = ranks_from(to);
+}
+
 // Other groups of ranks begin with another of theirs.
 std::size_t communicator::turn() const noexcept {
   std::uint64_t bits = members_.size();
@@ -104,47 +185,34 @@ std::size_t communicator::turn() const noexcept {
   return bits;
 }
 
-void communicator::offer_memory() {
-  driver_.on_engine([this] {
+void communicator::offer_memory(post_office& through) {
+  post_office::mailbox box;
+  driver_.on_engine([&] {
     muster::team& all = node_.team();
     mine_.turn = all.count_derived();
     try {
-      mine_.site = all.fabric().provide(members_, turn());
+      box = through.take(size());
+      mine_.site = all.fabric().provide(members_, turn(), wire::derived_extent);
     } catch (const error&) {
       mine_.refused = 1;
     }
   });
-  mine_.seal = mine_.sealed_by(rank_);
-  all_.resize(size());
-  static const auto allgather = find_beneath<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
-  allgather(&mine_, sizeof mine_, MPI_BYTE, all_.data(), sizeof mine_, MPI_BYTE, handle_,
-            &exchange_);
-}
-
-std::uint64_t communicator::offer::sealed_by(std::size_t rank) const noexcept {
-  std::uint64_t bits = rank + 1;
-  for (const std::uint64_t one : {site.control, site.board, turn, refused}) {
-    bits = mix_bits(bits ^ one);
-  }
-  return bits;
+  exchange_.emplace(through, box, handle_, rank_, size(), mine_);
 }
 
 bool communicator::advance() {
   if (!in_the_making()) return true;
-  static const auto test = find_beneath<decltype(&PMPI_Test)>("PMPI_Test");
-  int is_complete = 0;
-  test(&exchange_, &is_complete, MPI_STATUS_IGNORE);
-  if (is_complete == 0) return false;
-  if (is_settled()) return true;
-  if (!making_.valid()) making_ = start(driver_.engine(), make());
-  settle();
+  const bool has_ended = exchange_->has_ended();
+  if (!advance_without_mpi() || !has_ended) return false;
+  exchange_.reset();
   return true;
 }
 
 bool communicator::advance_without_mpi() {
   if (!in_the_making() || is_settled()) return true;
   if (!making_.valid()) {
-    if (!all_have_told()) return false;
+    all_ = exchange_->heard();
+    if (all_.empty()) return false;
     making_ = start(driver_.engine(), make());
   }
   if (!making_.ended()) return false;
@@ -158,15 +226,6 @@ void communicator::settle() {
   defect_ = std::move(made.defect);
   own_ = std::move(made.own);
   team_ = own_.get();
-}
-
-bool communicator::all_have_told() const noexcept {
-  // The MPI may be writing, on another thread: what carries its seal is not changed any more.
-  std::atomic_signal_fence(std::memory_order_acquire);
-  for (std::size_t rank = 0; rank < size(); ++rank) {
-    if (all_[rank].seal != all_[rank].sealed_by(rank)) return false;
-  }
-  return true;
 }
 
 task<communicator::outcome> communicator::make() {
@@ -188,12 +247,13 @@ communicator::outcome communicator::derive_team() {
   std::vector<wire::site> sites;
   sites.reserve(all_.size());
   for (const offer& one : all_) sites.push_back(one.site);
-  return {.own = std::make_unique<muster::team>(all, all.fabric().derive(members_, sites), members_,
-                                                rank_, all_.front().turn)};
+  auto reach = all.fabric().derive(members_, sites, wire::derived_extent);
+  return {.own = std::make_unique<muster::team>(all, std::move(reach), members_, rank_,
+                                                all_.front().turn)};
 }
 
-communicators::communicators(MPI_Comm together, node& among, driver& by)
-    : together_(together), node_(among), driver_(by) {
+communicators::communicators(MPI_Comm together, node& among, driver& by, progress_hook hook)
+    : together_(together), node_(among), driver_(by), post_office_(among.team().fabric(), hook) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this);
 }
 
@@ -210,7 +270,8 @@ communicators::~communicators() {
 const communicators::entry& communicators::find_again(MPI_Comm of) {
   auto at = all_.find(of);
   if (at == all_.end()) {
-    at = all_.emplace(of, std::make_shared<communicator>(of, together_, node_, driver_)).first;
+    auto made = std::make_shared<communicator>(of, together_, node_, driver_, post_office_);
+    at = all_.emplace(of, std::move(made)).first;
     if (at->second->in_the_making()) unmade_.push_back(at->second);
     PMPI_Comm_set_attr(of, keyval_, nullptr);  // says when it goes
   }

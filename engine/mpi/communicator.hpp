@@ -13,23 +13,23 @@
 #include "engine/collective/arguments.hpp"
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/driver.hpp"
+#include "engine/mpi/exchange.hpp"
 #include "engine/mpi/gone.hpp"
 #include "engine/mpi/handle_cache.hpp"
 #include "engine/mpi/node.hpp"
 #include "engine/mpi/remembered.hpp"
 #include "engine/progress/future.hpp"
 #include "engine/team/team.hpp"
-#include "engine/wire/fabric.hpp"
 
 namespace muster::mpi {
 
 /// A communicator of the program, and the team that follows it. The team is made with the first
-/// collective: its ranks tell each other where its memory is, in an allgather of the MPI's that
-/// need not be waited for.
+/// collective: its ranks tell each other where its memory is, in an `exchange` that need not be
+/// waited for.
 class communicator {
 public:
   /// \param together connects the ranks of the node, in their order
-  communicator(MPI_Comm of, MPI_Comm together, node& among, driver& by);
+  communicator(MPI_Comm of, MPI_Comm together, node& among, driver& by, post_office& through);
   ~communicator();
   communicator(const communicator&) = delete;
   communicator& operator=(const communicator&) = delete;
@@ -41,11 +41,28 @@ public:
   bool is_made() const noexcept { return team_ != nullptr; }
   /// Whether `advance` has something to look at; perhaps it is made, and only the exchange has not
   /// ended.
-  bool in_the_making() const noexcept { return exchange_ != MPI_REQUEST_NULL; }
+  bool in_the_making() const noexcept { return exchange_.has_value(); }
   /// Looks whether the others have told, if it is in the making; true if it is no more.
   bool advance();
   /// The same without calling the MPI: true if operations can be started, or never will be.
   bool advance_without_mpi();
+
+  /// This rank's neighbours, of which the MPI is asked once; null where it has no topology, the
+  /// same on all its ranks.
+  const neighborhood* neighbors();
+  /// Those that a call has; null for one that goes to all ranks.
+  const neighborhood* neighbors_of(routine which) {
+    return muster::has_neighbors(collective_of(which)) ? neighbors() : nullptr;
+  }
+  /// How many blocks, counts or displacements a rank gives for what it sends, or receives.
+  std::size_t blocks_sent(routine which) {
+    const neighborhood* const with = neighbors_of(which);
+    return with == nullptr ? size() : with->destinations.size();
+  }
+  std::size_t blocks_received(routine which) {
+    const neighborhood* const with = neighbors_of(which);
+    return with == nullptr ? size() : with->sources.size();
+  }
 
   muster::team& team() const noexcept { return *team_; }
   std::size_t rank() const noexcept { return rank_; }
@@ -70,15 +87,6 @@ public:
   void keep(std::unique_ptr<remembered> ended);
 
 private:
-  /// What a rank says of the memory it provides for the team.
-  struct offer {
-    wire::site site = {};
-    std::uint64_t turn = 0;
-    std::uint64_t refused = 0;
-    std::uint64_t seal = 0;  ///< of all of this, from this rank: it is there, whole
-
-    std::uint64_t sealed_by(std::size_t rank) const noexcept;
-  };
   /// What becomes of it.
   struct outcome {
     std::unique_ptr<muster::team> own = {};
@@ -87,8 +95,7 @@ private:
   };
   bool find_members(MPI_Comm together);
   std::size_t turn() const noexcept;
-  void offer_memory();
-  bool all_have_told() const noexcept;
+  void offer_memory(post_office& through);
   /// On the thread that drives the engine.
   task<outcome> make();
   outcome derive_team();
@@ -96,6 +103,11 @@ private:
   bool is_settled() const noexcept {
     return team_ != nullptr || left_because_ != nullptr || !defect_.empty();
   }
+
+  void find_neighbors();
+  void find_on_grid();
+  void find_in_graph();
+  void find_in_distributed_graph();
 
   MPI_Comm handle_;
   node& node_;
@@ -106,10 +118,15 @@ private:
   std::vector<std::size_t> members_;  // ranks of the node, in the communicator's order
   offer mine_;
   std::vector<offer> all_;
-  MPI_Request exchange_ = MPI_REQUEST_NULL;
+  std::optional<exchange> exchange_;  // until the MPI is done with it
   future<outcome> making_;
   std::unique_ptr<muster::team> own_;
   muster::team* team_ = nullptr;
+  bool knows_neighbors_ = false;
+  bool has_topology_ = false;
+  std::vector<std::size_t> sources_;
+  std::vector<std::size_t> destinations_;
+  neighborhood neighbors_;  // of these
   std::array<std::optional<remembered>, routines> last_;
   std::vector<std::unique_ptr<remembered>> idle_;
 };
@@ -119,7 +136,8 @@ class communicators {
   using entry = std::shared_ptr<communicator>;
 
 public:
-  communicators(MPI_Comm together, node& among, driver& by);
+  /// \param hook what can be done in the MPI's progress
+  communicators(MPI_Comm together, node& among, driver& by, progress_hook hook);
   /// The program makes no more calls.
   ~communicators();
   communicators(const communicators&) = delete;
@@ -145,6 +163,7 @@ private:
   node& node_;
   driver& driver_;
   int keyval_ = MPI_KEYVAL_INVALID;
+  post_office post_office_;
   std::unordered_map<MPI_Comm, entry> all_;
   gone<MPI_Comm> gone_;
   std::vector<entry> unmade_;

@@ -29,6 +29,8 @@ struct kind {
   std::uint64_t number() const noexcept {
     return static_cast<std::uint64_t>(which) * forms + static_cast<std::uint64_t>(how);
   }
+  /// What no kind has: a label of what the program did not call.
+  static constexpr std::uint64_t numbers = routines * forms;
   static kind numbered(std::uint64_t number) noexcept {
     return {static_cast<routine>(number / forms), static_cast<form>(number % forms)};
   }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <functional>
 
+#include "engine/environment.hpp"
 #include "engine/error.hpp"
 #include "engine/progress/affinity.hpp"
 
@@ -29,8 +29,8 @@ bool enable_one(settings& in, std::string_view name) {
 }
 
 template <class Read>
-void read_variable(const char* name, Read read) {
-  const char* const text = std::getenv(name);
+void read_variable(const environment::variable& which, Read read) {
+  const char* const text = environment::read(which);
   if (text != nullptr && *text != '\0') read(std::string_view(text));
 }
 
@@ -48,7 +48,7 @@ void enable(settings& in, std::string_view list) {
     const std::size_t comma = std::min(list.find(','), list.size());
     const std::string_view name = list.substr(0, comma);
     if (!enable_one(in, name)) {
-      refuse("MUSTER_ENABLE", name,
+      refuse(environment::enable.name, name,
              "collectives such as alltoall, ialltoall or alltoall_init, joined by commas, or none");
     }
     list.remove_prefix(std::min(comma + 1, list.size()));
@@ -68,24 +68,32 @@ void choose_progress(settings& in, std::string_view text) {
     const auto [end, code] =
         std::from_chars(number.data(), number.data() + number.size(), in.processor);
     if (code != std::errc{} || end != number.data() + number.size() || in.processor < 0) {
-      refuse("MUSTER_PROGRESS", text, "a processor's number after 'core='");
+      refuse(environment::progress.name, text, "a processor's number after 'core='");
     }
     if (!bound_for_now(in.processor)) {
-      refuse("MUSTER_PROGRESS", text, "a processor after 'core=' that this process may use");
+      refuse(environment::progress.name, text,
+             "a processor after 'core=' that this process may use");
     }
     in.progress = progress_by::thread;
   } else {
-    refuse("MUSTER_PROGRESS", text, "caller, thread, thread:core=N or auto");
+    refuse(environment::progress.name, text, "caller, thread, thread:core=N or auto");
   }
 }
 
 settings settings::from_environment() {
   settings result;
   for (auto& one : result.enabled) one.fill(true);
-  read_variable("MUSTER_ENABLE", [&](std::string_view text) { enable(result, text); });
-  read_variable("MUSTER_PROGRESS", [&](std::string_view text) { choose_progress(result, text); });
-  read_variable("MUSTER_REPORT", [&](std::string_view text) { result.report = text != "0"; });
+  read_variable(environment::enable, [&](std::string_view text) { enable(result, text); });
+  read_variable(environment::progress,
+                [&](std::string_view text) { choose_progress(result, text); });
+  result.report = wants_report();
   return result;
+}
+
+bool settings::wants_report() {
+  bool wanted = false;
+  read_variable(environment::report, [&](std::string_view text) { wanted = text != "0"; });
+  return wanted;
 }
 
 }  // namespace muster::mpi

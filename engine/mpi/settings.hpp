@@ -30,6 +30,8 @@ struct settings {
 
   /// \throws error `errc::invalid_argument` naming the variable and what was expected
   static settings from_environment();
+  /// The report alone, which no text can be wrong for.
+  static bool wants_report();
 };
 
 /// The parts of `from_environment`, of texts. \throws the same

@@ -1,19 +1,17 @@
 #include "engine/mpi/shim.hpp"
 
+#include <pthread.h>
+
 #include <cstdio>
 #include <exception>
 #include <map>
 #include <utility>
 
+#include "engine/environment.hpp"
 #include "engine/mpi/gather.hpp"
 
 namespace muster::mpi {
 namespace {
-
-std::unique_ptr<shim>& the_shim() {
-  static std::unique_ptr<shim> one;
-  return one;
-}
 
 /// Whether a report is wanted, also of a process that has no shim.
 bool& is_reporting() noexcept {
@@ -44,8 +42,25 @@ std::atomic<shim*>& shim::active() noexcept {
   return one;
 }
 
-void shim::begin() {
+guests<shim>& shim::in_progress() noexcept {
+  static guests<shim> all;
+  return all;
+}
+
+// What a child process inherits is the ranks' own, and none of its threads are there to go on:
+// nothing is touched or destroyed.
+void shim::forget_in_children() {
+  ::pthread_atfork(nullptr, nullptr, [] {
+    is_reporting() = false;
+    active().store(nullptr, std::memory_order_relaxed);
+  });
+}
+
+void shim::begin(notice_board* board) {
+  if (!all_are_present(board, settings::wants_report())) return;
+  forget_in_children();
   communicator_bootstrap world(MPI_COMM_WORLD);
+  environment::report_unknown(world.rank() == 0);
   const settings own = agree_on_settings(world);
   is_reporting() = own.report;
   if (!own.takes_anything()) return;
@@ -72,9 +87,9 @@ void shim::begin() {
     PMPI_Comm_free(&together);
     return;
   }
-  the_shim() = std::make_unique<shim>(own, found, together, std::move(ranks));
-  // release: all of it, for other threads.
-  active().store(the_shim().get(), std::memory_order_release);
+  // Until `end`, which may come when static objects have been destroyed. release: all of it, for
+  // other threads.
+  active().store(new shim(own, found, together, std::move(ranks)), std::memory_order_release);
 }
 
 void shim::end() {
@@ -90,8 +105,8 @@ void shim::end() {
     if (one->tally_.wanted()) own = one->report();
   }
   if (std::exchange(is_reporting(), false)) print_report(own ? &*own : nullptr);
-  active().store(nullptr, std::memory_order_relaxed);
-  the_shim().reset();
+  // A thread of the MPI's own may be looking after its progress.
+  const std::unique_ptr<shim> ended(in_progress().dismiss(active()));
 }
 
 shim::shim(const settings& own, const conditions& found, MPI_Comm together,
@@ -104,7 +119,8 @@ shim::shim(const settings& own, const conditions& found, MPI_Comm together,
       hook_(found.hook),
       all_have_threads_(found.all_have_threads),
       tally_(own.report),
-      communicators_(together_, *node_, driver_) {
+      communicators_(together_, *node_, driver_, hook_),
+      persistent_(driver_) {
   if (hook_ == progress_hook::none) {
     // An operation would stand still while the program waits for something else.
     for (auto& forms_of_one : taken_) {
@@ -131,6 +147,7 @@ usages shim::report() {
     node_->team().record_arrivals(nullptr);
     sites = arrivals_->sites();
   });
+  std::erase_if(sites, [](const arrival_log::site& one) { return one.label >= kind::numbers; });
   for (arrival_log::site& one : sites) one.what = kind::numbered(one.label).name();
   const std::vector<std::string> all =
       gather_texts(write_arrivals(node_->team(), std::move(sites)), together_);
@@ -138,7 +155,7 @@ usages shim::report() {
   if (all.empty()) return own;
   const std::map<std::string, balance> judged = judge_arrivals(all);
   // Also where only others of this machine made such calls.
-  for (std::uint64_t number = 0; number < routines * forms; ++number) {
+  for (std::uint64_t number = 0; number < kind::numbers; ++number) {
     const kind of = kind::numbered(number);
     const auto at = judged.find(of.name());
     if (at != judged.end()) own[of].arrivals = at->second;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,14 +15,19 @@
 #include "engine/mpi/agreement.hpp"
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/communicator.hpp"
+#include "engine/mpi/devices.hpp"
 #include "engine/mpi/driver.hpp"
 #include "engine/mpi/errors.hpp"
+#include "engine/mpi/guests.hpp"
+#include "engine/mpi/host_memory.hpp"
 #include "engine/mpi/node.hpp"
 #include "engine/mpi/pending.hpp"
 #include "engine/mpi/pending_stack.hpp"
-#include "engine/mpi/repeated.hpp"
+#include "engine/mpi/persistent.hpp"
+#include "engine/mpi/presence.hpp"
 #include "engine/mpi/report.hpp"
 #include "engine/mpi/settings.hpp"
+#include "engine/mpi/staging.hpp"
 #include "engine/mpi/types.hpp"
 #include "engine/team/arrival_log.hpp"
 
@@ -50,7 +56,8 @@ public:
   }
 
   /// After MPI_Init, before MPI_Finalize: all processes of the program together.
-  static void begin();
+  /// \param board where each said before MPI_Init that it has this library; null: nowhere
+  static void begin(notice_board* board);
   static void end();
 
   /// \param own the settings that all processes have alike
@@ -60,7 +67,11 @@ public:
   shim(const shim&) = delete;
   shim& operator=(const shim&) = delete;
 
-  answer blocking(const call& what);
+  answer blocking(const call& what) {
+    if (devices_.possible()) [[unlikely]]
+      return blocking_anywhere(what);
+    return blocking_on_host(what);
+  }
   answer nonblocking(const call& what, MPI_Request* request);
   answer persistent(const call& what, MPI_Request* request);
   /// The program is about to wait for a request: if it is a nonblocking collective's, drives that
@@ -85,17 +96,33 @@ private:
   using requests = std::unordered_map<MPI_Request, pending*>;
 
   static std::atomic<shim*>& active() noexcept;
+  /// Those who look at it in the MPI's progress, on whichever thread.
+  static guests<shim>& in_progress() noexcept;
+  static void forget_in_children();
   static void on_progress();
   static void on_progress_without_mpi();
 
+  /// A call on buffers that the CPU can use, on such as may be an accelerator's.
+  answer blocking_on_host(const call& what);
+  answer blocking_anywhere(const call& what);
+  /// In a visit: what stands for buffers that the CPU cannot use; null where there are none, or the
+  /// call is left to the MPI. \throws rejected
+  std::unique_ptr<staging> stage(const call& what, communicator& on,
+                                 staging::copying how = staging::copying::yes) {
+    if (!devices_.possible()) [[likely]]
+      return nullptr;
+    return stage_if_needed(what, on, how);
+  }
+  std::unique_ptr<staging> stage_if_needed(const call& what, communicator& on,
+                                           staging::copying how);
   /// A call that it does not take.
   void pass(kind of);
-  bool is_left(const call& what, form how, const communicator& on);
+  bool is_left(const call& what, form how, communicator& on);
   /// Why what only the MPI combines cannot be combined where calls of the form are driven; or null.
   const char* mpi_may_not_combine(form how) const noexcept;
-  void mark_arrivals(kind of) noexcept {
+  void mark_arrivals(std::uint64_t label) noexcept {
     if (arrivals_ != nullptr) [[unlikely]]
-      arrivals_->label(of.number());
+      arrivals_->label(label);
   }
   usages report();
   void await_made(communicator& one);
@@ -111,7 +138,7 @@ private:
   void carry_out(kind of, task<>&& work);
   class stopwatch;
   void note(kind of, const stopwatch& since, const muster::team& on, const arguments& what);
-  task<> marked(kind of, task<> work);
+  task<> marked(std::uint64_t label, task<> work);
   task<> run(pending& one);
   void complete_ended();
   /// Those that the program has freed.
@@ -119,11 +146,11 @@ private:
   void delete_done_with();
   bool has_requests() const noexcept {
     return under_way_.load(std::memory_order_relaxed) != 0 ||
-           repeats_.load(std::memory_order_relaxed);
+           any_persistent_.load(std::memory_order_relaxed);
   }
   /// Something may still use an operation of the program's. In a visit.
   bool needs_operations() const noexcept {
-    return under_way_.load(std::memory_order_relaxed) != 0 || !repeated_.empty();
+    return under_way_.load(std::memory_order_relaxed) != 0 || !persistent_.empty();
   }
   bool is_under_way(MPI_Request request) const;
   void complete(pending& one);
@@ -147,15 +174,18 @@ private:
   tally tally_;
   std::unique_ptr<arrival_log> arrivals_;  // where a report is wanted
   communicators communicators_;
-  repeated_operations repeated_;
+  persistent_operations persistent_;
+  devices devices_;
+  host_memory host_memory_;
   requests nonblocking_;
   std::vector<requests::node_type> unused_;  // of nonblocking_, which so allocates nothing
   std::vector<MPI_Op> freed_operations_;
   std::vector<pending*> waiting_;  // for their teams, in the order of their calls
   pending_stack ended_;            // pushed where the engine is driven
   pending_stack done_with_;        // by the program, and to be deleted
-  std::atomic<std::size_t> under_way_{0};
-  std::atomic<bool> repeats_{false};  ///< there was a persistent collective
+  /// Of the process, so that the MPI's progress need not look at the shim where there are none.
+  static inline std::atomic<std::size_t> under_way_{0};
+  std::atomic<bool> any_persistent_{false};  ///< there was one
 };
 
 }  // namespace muster::mpi

@@ -3,9 +3,23 @@
 #include <exception>
 #include <utility>
 
+#include "engine/collective/prepared_call.hpp"
 #include "engine/mpi/shim.hpp"
 
 namespace muster::mpi {
+namespace {
+
+/// The most that a call needs, as far as is known before its communicator has a team.
+stage_kind stages_for(const communicator& on, const arguments& what) {
+  if (!on.is_made() || has_varying_blocks(what.what)) return stage_kind::very_long;
+  try {
+    return prepare(on.team(), what).stages;
+  } catch (const error&) {  // its turns will say why
+    return stage_kind::very_long;
+  }
+}
+
+}  // namespace
 
 /// Looks at the engine's clock where somebody wants to know.
 class shim::stopwatch {
@@ -27,8 +41,11 @@ void shim::pass(kind of) {
   tally_.left(of, is_enabled ? "no way into its progress" : "not in MUSTER_ENABLE");
 }
 
-bool shim::is_left(const call& what, form how, const communicator& on) {
+bool shim::is_left(const call& what, form how, communicator& on) {
   const char* reason = on.reason_to_leave();
+  if (reason == nullptr && has_neighbors(collective_of(what.what)) && on.neighbors() == nullptr) {
+    reason = "no topology";
+  }
   if (reason == nullptr) reason = reason_to_leave(what, types_, mpi_may_not_combine(how));
   if (reason == nullptr) {
     if (!on.defect().empty()) throw error(errc::resource, on.defect());
@@ -46,7 +63,7 @@ const char* shim::mpi_may_not_combine(form how) const noexcept {
   return without_mpi ? "the MPI's operation in its progress" : nullptr;
 }
 
-answer shim::blocking(const call& what) {
+answer shim::blocking_on_host(const call& what) {
   if (what.comm == MPI_COMM_NULL) return {};  // an error that the MPI knows best
   const stopwatch watch(driver_.engine(), tally_.wanted());
   const driver::visit here(driver_);
@@ -60,7 +77,7 @@ answer shim::blocking(const call& what) {
     }
     if (on->in_the_making() || !waiting_.empty()) await_made(*on);
     if (is_left(what, form::blocking, *on)) return {};
-    translation own(what, types_, on->rank(), on->size());
+    translation own(what, types_, on->rank(), on->size(), on->neighbors_of(what.what));
     if (own.means_the_same_again(what)) on->remember(what, own.arguments());
     carry_out(of, own.begin(on->team()));
     own.finish();
@@ -72,7 +89,7 @@ answer shim::blocking(const call& what) {
 }
 
 void shim::carry_out(kind of, task<>&& work) {
-  if (tally_.wanted()) work = marked(of, std::move(work));
+  if (tally_.wanted()) work = marked(of.number(), std::move(work));
   driver_.run(std::move(work));
 }
 
@@ -82,8 +99,8 @@ void shim::note(kind of, const stopwatch& since, const team& on, const arguments
   tally_.took(of, on, what);
 }
 
-task<> shim::marked(kind of, task<> work) {
-  mark_arrivals(of);
+task<> shim::marked(std::uint64_t label, task<> work) {
+  mark_arrivals(label);
   co_await std::move(work);
 }
 
@@ -110,7 +127,7 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
     std::unique_ptr<remembered> before = on->take(what);
     if (before == nullptr && is_left(what, form::nonblocking, *on)) return {};
-    auto one = std::make_unique<pending>(what, types_, on, std::move(before));
+    auto one = std::make_unique<pending>(what, types_, on, std::move(before), stage(what, *on));
     if (unused_.empty()) make_room();
     const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
     if (made != MPI_SUCCESS) return {true, made};
@@ -130,9 +147,13 @@ answer shim::persistent(const call& what, MPI_Request* request) {
   try {
     std::shared_ptr<communicator> on = communicators_.find(what.comm);
     if (is_left(what, form::persistent, *on)) return {};
-    const translation trial(what, types_, on->rank(), on->size());
-    repeated_.add(what, std::move(on), request);
-    repeats_.store(true, std::memory_order_relaxed);
+    const auto images = stage(what, *on, staging::copying::no);
+    const translation trial(images ? images->now() : what, types_, on->rank(), on->size(),
+                            on->neighbors_of(what.what));
+    const stage_kind needs = stages_for(*on, trial.arguments());
+    auto to_make = std::make_unique<pending>(persistent_.add(what, std::move(on), needs, request));
+    any_persistent_.store(true, std::memory_order_relaxed);
+    start_or_wait(*to_make.release());  // complete_ended deletes it
     return {true, MPI_SUCCESS};
   } catch (...) {
     return refuse(what);

@@ -1,17 +1,11 @@
 // Operations that do not block, from their calls to the completion of their requests.
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "engine/mpi/shim.hpp"
 
 namespace muster::mpi {
-namespace {
-
-kind kind_of(const pending& one) noexcept {
-  return {one.which(), one.turn_of == nullptr ? form::nonblocking : form::persistent};
-}
-
-}  // namespace
 
 void shim::make_room() {
   requests one;
@@ -62,29 +56,33 @@ bool shim::needs_looks(std::span<const MPI_Request> requests) {
 
 bool shim::is_under_way(MPI_Request request) const {
   if (nonblocking_.contains(request)) return true;
-  if (!repeats_.load(std::memory_order_relaxed)) return false;
-  const std::shared_ptr<repeated> one = repeated_.find(request);
+  if (!any_persistent_.load(std::memory_order_relaxed)) return false;
+  const std::shared_ptr<persistent_operation> one = persistent_.find(request);
   return one != nullptr && one->under_way();
 }
 
 void shim::started(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
-  if (self == nullptr || !self->repeats_.load(std::memory_order_relaxed)) return;
+  if (self == nullptr || !self->any_persistent_.load(std::memory_order_relaxed)) return;
   const driver::visit here(self->driver_);
-  const std::shared_ptr<repeated> one = self->repeated_.find(request);
+  const std::shared_ptr<persistent_operation> one = self->persistent_.find(request);
   if (one == nullptr) return;
-  auto turn =
-      std::make_unique<pending>(one->what(), self->types_, one->on(), one->on()->take(one->what()));
-  turn->turn_of = one;
-  one->begin();
-  self->start_or_wait(*turn.release());  // complete_ended deletes it
+  try {
+    auto turn = std::make_unique<pending>(one, self->types_, self->stage(one->what(), *one->on()));
+    one->begin();
+    self->start_or_wait(*turn.release());  // complete_ended deletes it
+  } catch (...) {
+    const failure why = failure_of(std::current_exception(), one->what().function);
+    self->report_failure(one->on()->handle(), why);
+    self->persistent_.complete(*one);
+  }
 }
 
 bool shim::freed(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr || !self->has_requests()) return false;
   const driver::visit here(self->driver_);
-  self->repeated_.remove(request);
+  self->persistent_.remove(request);
   const auto at = self->nonblocking_.find(request);
   if (at == self->nonblocking_.end()) return false;
   at->second->is_freed = true;
@@ -101,16 +99,17 @@ bool shim::freed_operation(MPI_Op op) {
 }
 
 void shim::on_progress() {
-  shim* const one = active().load(std::memory_order_acquire);
-  if (one == nullptr || one->under_way_.load(std::memory_order_relaxed) == 0) return;
-  one->driver_.tend([one]() noexcept { one->look(); });
+  if (under_way_.load(std::memory_order_relaxed) == 0) return;
+  in_progress().visit(active(),
+                      [](shim& one) { one.driver_.tend([&one]() noexcept { one.look(); }); });
 }
 
 void shim::on_progress_without_mpi() {
-  shim* const one = active().load(std::memory_order_acquire);
-  if (one == nullptr || one->under_way_.load(std::memory_order_relaxed) == 0) return;
-  one->driver_.tend([one]() noexcept {
-    if (!one->waiting_.empty()) one->start_waiting(&communicator::advance_without_mpi);
+  if (under_way_.load(std::memory_order_relaxed) == 0) return;
+  in_progress().visit(active(), [](shim& one) {
+    one.driver_.tend([&one]() noexcept {
+      if (!one.waiting_.empty()) one.start_waiting(&communicator::advance_without_mpi);
+    });
   });
 }
 
@@ -150,13 +149,16 @@ void shim::start_or_wait(pending& one) {
 }
 
 void shim::start(pending& one) {
-  if (tally_.wanted()) tally_.took(kind_of(one), one.on().team(), one.what());
+  if (tally_.wanted() && !one.makes_team()) {
+    tally_.took(one.which(), one.on().team(), one.what());
+  }
   const auto begun = muster::start(driver_.engine(), run(one));  // `ended_` tells of its end
 }
 
 task<> shim::run(pending& one) {
-  mark_arrivals(kind_of(one));
   try {
+    if (one.awaits_team()) co_await one.turn_of->await_team();
+    mark_arrivals(one.makes_team() ? kind::numbers : one.which().number());
     co_await one.begin();
   } catch (...) {
     one.fail();
@@ -183,6 +185,10 @@ void shim::free_operations() {
 }
 
 void shim::complete(pending& one) {
+  if (one.makes_team()) {
+    delete &one;
+    return;
+  }
   one.finish();
   if (one.turn_of == nullptr) {
     MPI_Request request = one.request;
@@ -197,7 +203,7 @@ void shim::complete(pending& one) {
   const std::unique_ptr<pending> turn(&one);
   turn->turn_of->end();
   if (turn->failed()) report_failure(turn->on().handle(), *turn->failed());
-  repeated_.complete(*turn->turn_of);
+  persistent_.complete(*turn->turn_of);
 }
 
 // ---- generalized requests

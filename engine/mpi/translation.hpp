@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,10 @@ const char* reason_to_leave(const call& what, types& known, const char* mpi_may_
 /// contiguous are packed here, and unpacked by `finish`; neither happens to others.
 class translation {
 public:
+  /// \param with the rank's neighbours, of a call that has such; outlives this
   /// \throws rejected, or error where the MPI cannot pack
-  translation(const call& from, types& known, std::size_t rank, std::size_t ranks);
+  translation(const call& from, types& known, std::size_t rank, std::size_t ranks,
+              const neighborhood* with = nullptr);
   translation(const translation&) = delete;
   translation& operator=(const translation&) = delete;
 
@@ -57,12 +60,22 @@ private:
 
   void translate_movement(const call& from);
   void translate_varying(const call& from);
+  void translate_neighbors(const call& from);
   void translate_reduction(const call& from);
-  void reduce_by_mpi(const call& from, const type_facts& type);
+  void choose_combiner(const call& from, const type_facts& type);
+  /// Elements that a rank contributes to a reduction.
+  std::size_t contributed(const call& from);
+  void point_at_operands(const call& from, const type_facts& type, std::size_t contributed);
 
   flat uniform(const side& of, std::size_t blocks, wanted use, const char* name);
-  std::byte* varying(const side& of, layout& out, wanted use, const char* name);
-  bool lies_flat(const side& of);
+  std::byte* varying(const side& of, layout& out, wanted use, const char* name) {
+    return varying(of, out, use, name, ranks_, {});
+  }
+  /// \param whose the rank of each block, where some may be of nobody: those are left alone
+  std::byte* varying(const side& of, layout& out, wanted use, const char* name, std::size_t blocks,
+                     std::span<const std::size_t> whose);
+  void receive_from_neighbors(const side& of, std::size_t sent);
+  bool lies_flat(const side& of, const layout& blocks);
   std::byte* lay_out(const side& of, layout& out);
   std::byte* pack_blocks(const side& of, layout& out, wanted use);
   MPI_Datatype type_of(const side& of, std::size_t block) const noexcept {
@@ -72,9 +85,14 @@ private:
   std::byte* make_room(std::size_t bytes);
   /// Gives `room`, which has them or will have them before they are unpacked.
   std::byte* flatten(const scattered_elements& all, wanted use, std::byte* room);
+  /// The same for an operand, of which so many elements are read and so many written.
+  std::byte* flat_operand(const side& vector, void* buffer, std::size_t read, std::size_t written,
+                          const char* name);
 
   void require_count(std::int64_t count, const char* name) const;
   void require_type(MPI_Datatype type, const char* name) const;
+  /// \throws rejected where the buffer is MPI_IN_PLACE; MPI_BOTTOM may be one
+  void require_not_in_place(const void* buffer, const char* name) const;
   void require_buffer(const void* buffer, std::size_t bytes, const char* name) const;
   void require_same(std::size_t sent, std::size_t received) const;
 

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "engine/mpi/beneath.hpp"
+#include "engine/mpi/combined_here.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -19,31 +23,109 @@ struct envelope {
   int combiner = MPI_COMBINER_NAMED;
 };
 
-/// Nobody can free it.
-bool is_predefined(MPI_Datatype type) { return envelope(type).combiner == MPI_COMBINER_NAMED; }
-
-/// The type that a derived one is made of; of one with many, the first.
-class base_type {
-public:
-  explicit base_type(MPI_Datatype of) {
-    const envelope has(of);
-    std::vector<int> integers(static_cast<std::size_t>(std::max(1, has.integers)));
-    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(std::max(1, has.addresses)));
-    parts_.resize(static_cast<std::size_t>(has.datatypes));
-    PMPI_Type_get_contents(of, has.integers, has.addresses, has.datatypes, integers.data(),
-                           addresses.data(), parts_.data());
+/// Nobody can free it, and it is made of no other type.
+bool is_predefined(const envelope& of) {
+  switch (of.combiner) {
+    case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER:
+      return true;
+    default:
+      return false;
   }
-  ~base_type() {
+}
+bool is_predefined(MPI_Datatype type) { return is_predefined(envelope(type)); }
+
+/// The type that one of MPI_Type_create_f90_real and its like is combined as; MPI_DATATYPE_NULL
+/// where it is none of these.
+MPI_Datatype sized_type(MPI_Datatype type) {
+  struct row {
+    int combiner;
+    int bytes;
+    MPI_Datatype as;
+  };
+  static const std::array<row, 10> all{{
+      {MPI_COMBINER_F90_INTEGER, 1, MPI_INT8_T},
+      {MPI_COMBINER_F90_INTEGER, 2, MPI_INT16_T},
+      {MPI_COMBINER_F90_INTEGER, 4, MPI_INT32_T},
+      {MPI_COMBINER_F90_INTEGER, 8, MPI_INT64_T},
+      {MPI_COMBINER_F90_REAL, 4, MPI_REAL4},
+      {MPI_COMBINER_F90_REAL, 8, MPI_REAL8},
+      {MPI_COMBINER_F90_REAL, 16, MPI_REAL16},
+      {MPI_COMBINER_F90_COMPLEX, 8, MPI_COMPLEX8},
+      {MPI_COMBINER_F90_COMPLEX, 16, MPI_COMPLEX16},
+      {MPI_COMBINER_F90_COMPLEX, 32, MPI_COMPLEX32},
+  }};
+  const int combiner = envelope(type).combiner;
+  int bytes = 0;
+  PMPI_Type_size(type, &bytes);
+  for (const row& one : all) {
+    if (one.combiner == combiner && one.bytes == bytes) return one.as;
+  }
+  return MPI_DATATYPE_NULL;
+}
+
+/// What a derived type was made of.
+class contents {
+public:
+  explicit contents(MPI_Datatype of) : of_(of) {
+    integers_.resize(static_cast<std::size_t>(std::max(1, of_.integers)));
+    addresses_.resize(static_cast<std::size_t>(std::max(1, of_.addresses)));
+    parts_.resize(static_cast<std::size_t>(of_.datatypes));
+    PMPI_Type_get_contents(of, of_.integers, of_.addresses, of_.datatypes, integers_.data(),
+                           addresses_.data(), parts_.data());
+  }
+  ~contents() {
+    static const auto free_beneath = find_beneath<decltype(&PMPI_Type_free)>("PMPI_Type_free");
     for (MPI_Datatype& part : parts_) {
-      if (!is_predefined(part)) PMPI_Type_free(&part);
+      if (!is_predefined(part)) free_beneath(&part);
     }
   }
-  base_type(const base_type&) = delete;
-  base_type& operator=(const base_type&) = delete;
+  contents(const contents&) = delete;
+  contents& operator=(const contents&) = delete;
 
-  MPI_Datatype get() const { return parts_.front(); }
+  int combiner() const { return of_.combiner; }
+  /// The type that its blocks are of; of a struct, the first one's.
+  MPI_Datatype base() const { return parts_.front(); }
+
+  /// Calls `visit(length, displacement, in_bytes, type)` for each block of an indexed type or a
+  /// struct, as long as it says true; whether it always did.
+  template <class Visit>
+  bool all_blocks(Visit visit) const {
+    const int blocks = integers_[0];
+    for (int i = 0; i < blocks; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const auto after = static_cast<std::size_t>(blocks + i);
+      bool holds = false;
+      switch (of_.combiner) {
+        case MPI_COMBINER_INDEXED:
+          holds = visit(integers_[1 + at], integers_[1 + after], false, base());
+          break;
+        case MPI_COMBINER_HINDEXED:
+          holds = visit(integers_[1 + at], addresses_[at], true, base());
+          break;
+        case MPI_COMBINER_INDEXED_BLOCK:
+          holds = visit(integers_[1], integers_[2 + at], false, base());
+          break;
+        case MPI_COMBINER_HINDEXED_BLOCK:
+          holds = visit(integers_[1], addresses_[at], true, base());
+          break;
+        case MPI_COMBINER_STRUCT:
+          holds = visit(integers_[1 + at], addresses_[at], true, parts_[at]);
+          break;
+        default:
+          break;
+      }
+      if (!holds) return false;
+    }
+    return true;
+  }
 
 private:
+  envelope of_;
+  std::vector<int> integers_;
+  std::vector<MPI_Aint> addresses_;
   std::vector<MPI_Datatype> parts_;
 };
 
@@ -60,25 +142,46 @@ bounds bounds_of(MPI_Datatype type) {
   return of;
 }
 
+/// Not so for those of a language that this MPI was built without.
+bool exists(MPI_Datatype type) { return type != MPI_DATATYPE_NULL && bounds_of(type).size != 0; }
+
+bool is_contiguous(MPI_Datatype type);
+
+/// Whether blocks follow each other from the address on.
+bool has_blocks_in_order(const contents& of) {
+  MPI_Count next = 0;
+  return of.all_blocks([&](MPI_Count length, MPI_Count at, bool in_bytes, MPI_Datatype type) {
+    const bounds one = bounds_of(type);
+    if (length * one.size == 0) return true;
+    if (at * (in_bytes ? 1 : one.extent) != next || !is_contiguous(type)) return false;
+    next += length * one.size;
+    return true;
+  });
+}
+
 /// Whether data lies in order and without gaps. Of what is made in more complicated ways it may say
-/// no where it could say yes: such elements are packed.
+/// no where it could say yes: such elements are packed, and nothing else depends on it.
 bool is_contiguous(MPI_Datatype type) {
   const bounds of = bounds_of(type);
   if (of.lower != 0 || of.extent != of.size) return false;
   const envelope has(type);
+  if (is_predefined(has)) return true;
+  if (has.combiner == MPI_COMBINER_DUP) return is_contiguous(contents(type).base());
   // Of types with large counts MPI-4 tells no contents in this way.
-  const bool tells = has.integers + has.addresses > 0;
+  if (has.integers + has.addresses == 0) return false;
   switch (has.combiner) {
-    case MPI_COMBINER_NAMED:
-      return true;
-    case MPI_COMBINER_DUP:
-      return is_contiguous(base_type(type).get());
     case MPI_COMBINER_CONTIGUOUS:
     case MPI_COMBINER_VECTOR:
     case MPI_COMBINER_HVECTOR:
     case MPI_COMBINER_RESIZED:
       // Blocks that fill the extent leave nothing between each other.
-      return tells && is_contiguous(base_type(type).get());
+      return is_contiguous(contents(type).base());
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_HINDEXED:
+    case MPI_COMBINER_INDEXED_BLOCK:
+    case MPI_COMBINER_HINDEXED_BLOCK:
+    case MPI_COMBINER_STRUCT:
+      return has_blocks_in_order(contents(type));
     default:
       return false;
   }
@@ -86,22 +189,19 @@ bool is_contiguous(MPI_Datatype type) {
 
 type_facts facts_of(MPI_Datatype type) {
   const bounds of = bounds_of(type);
+  MPI_Count first = 0;
+  MPI_Count spans = 0;
+  PMPI_Type_get_true_extent_x(type, &first, &spans);
   return {.size = static_cast<std::size_t>(std::max<MPI_Count>(0, of.size)),
-          .extent = static_cast<std::size_t>(std::max<MPI_Count>(0, of.extent)),
+          .extent = of.extent,
+          .first = first,
+          .end = first + spans,
           .contiguous = is_contiguous(type),
+          .ops = {},
           .stays = is_predefined(type)};
 }
 
 }  // namespace
-
-kept_type::kept_type(MPI_Datatype of) : type_(of) {
-  if (of == MPI_DATATYPE_NULL || is_predefined(of)) return;
-  is_own_ = PMPI_Type_dup(of, &type_) == MPI_SUCCESS;
-}
-
-kept_type::~kept_type() {
-  if (is_own_) PMPI_Type_free(&type_);
-}
 
 reduction reduction_of(MPI_Op op) noexcept {
   static const std::array<std::pair<MPI_Op, reduction>, 14> all{{
@@ -126,88 +226,16 @@ reduction reduction_of(MPI_Op op) noexcept {
   return reduction::custom;
 }
 
-bool has(const type_facts& type, reduction op) noexcept {
-  using enum reduction;
-  switch (type.kind) {
-    case elements::known:
-      return supports(op, type.as);
-    case elements::bytes:
-      return op == bit_and || op == bit_or || op == bit_xor;
-    case elements::real:
-      return op == sum || op == product || op == min || op == max;
-    case elements::complex:
-      return op == sum || op == product;
-    case elements::logical:
-      return op == logical_and || op == logical_or || op == logical_xor;
-    case elements::pair:
-      return op == minloc || op == maxloc;
-    case elements::opaque:
-      return false;
-  }
-  return false;
+elements fortran_logical(MPI_Datatype type) {
+  if (!exists(type)) return elements::of_mpi;
+  const std::int64_t yes = 1;
+  std::int64_t answer = 0;
+  PMPI_Reduce_local(&yes, &answer, 1, type, MPI_LOR);
+  return answer == yes ? elements::of_muster : elements::of_mpi;
 }
 
 types::types() {
-  using enum elements;
-  const std::array<std::pair<MPI_Datatype, datatype>, 45> numbers{{
-      {MPI_SIGNED_CHAR, datatype::int8},
-      {MPI_UNSIGNED_CHAR, datatype::uint8},
-      {MPI_SHORT, datatype::int16},
-      {MPI_UNSIGNED_SHORT, datatype::uint16},
-      {MPI_INT, datatype::int32},
-      {MPI_UNSIGNED, datatype::uint32},
-      {MPI_LONG, datatype::int64},
-      {MPI_UNSIGNED_LONG, datatype::uint64},
-      {MPI_LONG_LONG, datatype::int64},
-      {MPI_UNSIGNED_LONG_LONG, datatype::uint64},
-      {MPI_FLOAT, datatype::float32},
-      {MPI_DOUBLE, datatype::float64},
-      {MPI_INT8_T, datatype::int8},
-      {MPI_UINT8_T, datatype::uint8},
-      {MPI_INT16_T, datatype::int16},
-      {MPI_UINT16_T, datatype::uint16},
-      {MPI_INT32_T, datatype::int32},
-      {MPI_UINT32_T, datatype::uint32},
-      {MPI_INT64_T, datatype::int64},
-      {MPI_UINT64_T, datatype::uint64},
-      {MPI_AINT, datatype::int64},
-      {MPI_OFFSET, datatype::int64},
-      {MPI_COUNT, datatype::int64},
-      {MPI_C_BOOL, datatype::boolean},
-      {MPI_CXX_BOOL, datatype::boolean},
-      {MPI_C_FLOAT_COMPLEX, datatype::complex64},
-      {MPI_C_DOUBLE_COMPLEX, datatype::complex128},
-      {MPI_CXX_FLOAT_COMPLEX, datatype::complex64},
-      {MPI_CXX_DOUBLE_COMPLEX, datatype::complex128},
-      {MPI_INTEGER, datatype::int32},
-      {MPI_INTEGER1, datatype::int8},
-      {MPI_INTEGER2, datatype::int16},
-      {MPI_INTEGER4, datatype::int32},
-      {MPI_INTEGER8, datatype::int64},
-      {MPI_REAL, datatype::float32},
-      {MPI_REAL4, datatype::float32},
-      {MPI_REAL8, datatype::float64},
-      {MPI_DOUBLE_PRECISION, datatype::float64},
-      {MPI_COMPLEX, datatype::complex64},
-      {MPI_DOUBLE_COMPLEX, datatype::complex128},
-      {MPI_2INT, datatype::int32_indexed},
-      {MPI_SHORT_INT, datatype::int16_indexed},
-      {MPI_LONG_INT, datatype::int64_indexed},
-      {MPI_FLOAT_INT, datatype::float32_indexed},
-      {MPI_DOUBLE_INT, datatype::float64_indexed},
-  }};
-  for (const auto& [theirs, ours] : numbers) add(theirs, known, ours);
-  add(MPI_2INTEGER, known, datatype::int32_indexed);
-  add(MPI_COMPLEX8, known, datatype::complex64);
-  add(MPI_COMPLEX16, known, datatype::complex128);
-  add(MPI_BYTE, bytes, datatype::uint8);
-  add(MPI_LONG_DOUBLE, real);
-  add(MPI_C_LONG_DOUBLE_COMPLEX, complex);
-  add(MPI_CXX_LONG_DOUBLE_COMPLEX, complex);
-  add(MPI_LOGICAL, logical);
-  for (const MPI_Datatype one : {MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION}) {
-    add(one, pair);
-  }
+  for (const combinable& one : combinable_types()) add(one);
   PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval_, nullptr);
   // release: what it is made of, for whichever thread frees a type.
   living().store(this, std::memory_order_release);
@@ -223,14 +251,17 @@ std::atomic<types*>& types::living() noexcept {
   return one;
 }
 
-void types::add(MPI_Datatype type, elements kind, datatype as) {
-  if (type == MPI_DATATYPE_NULL) return;  // of a language that this MPI was built without
-  type_facts facts = facts_of(type);
-  facts.kind = kind;
-  facts.as = as;
-  // Where the sizes differ it is not what its name says, and nothing is known of it.
-  if (kind == elements::known && facts.extent != size_of(as)) facts.kind = elements::opaque;
-  predefined_.try_emplace(type, facts);
+void types::add(const combinable& one) {
+  if (!exists(one.type)) return;
+  type_facts facts = facts_of(one.type);
+  facts.ops = one.ops;
+  facts.known_by = one.known_by;
+  facts.as = one.as;
+  // Where the sizes differ it is not what its name says, and only the MPI knows what it is.
+  if (facts.extent != static_cast<std::int64_t>(extent_of(one.known_by, one.as))) {
+    facts.known_by = elements::of_mpi;
+  }
+  predefined_.try_emplace(one.type, facts);
 }
 
 const type_facts& types::find_again(MPI_Datatype type) {
@@ -238,7 +269,9 @@ const type_facts& types::find_again(MPI_Datatype type) {
   if (const auto at = predefined_.find(type); at != predefined_.end()) {
     facts = &at->second;
   } else if (is_predefined(type)) {
-    facts = &predefined_.try_emplace(type, facts_of(type)).first->second;
+    const auto like = predefined_.find(sized_type(type));
+    const type_facts own = like == predefined_.end() ? facts_of(type) : like->second;
+    facts = &predefined_.try_emplace(type, own).first->second;
   } else {
     void* kept = nullptr;
     int is_kept = 0;
