@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/engine/mpi/functions.hpp"
 #include "tests/engine/mpi/job.hpp"
 
 namespace {
@@ -159,6 +160,54 @@ void check_mismatches(job& mine) {
                  });
 }
 
+/// What a handler was told last.
+outcome& told() {
+  static outcome last;
+  return last;
+}
+
+void keep_error(MPI_Comm*, int* code, ...) { told() = outcome_of(*code); }
+
+/// Persistent ones that do not fit each other are named, too, to the error handler; the rest of the
+/// communicator goes on.
+void check_persistent_mismatch(job& mine) {
+  mine.now("persistent broadcast against persistent sum");
+  MPI_Comm on = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &on);
+  MPI_Errhandler keeping = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(keep_error, &keeping);
+  MPI_Comm_set_errhandler(on, keeping);
+  MPI_Errhandler_free(&keeping);
+  std::vector<int> data(100);
+  int sum = 0;
+  MPI_Request right = MPI_REQUEST_NULL;
+  MPI_Request wrong = MPI_REQUEST_NULL;
+  MPI_Allreduce_init(data.data(), &sum, 1, MPI_INT, MPI_SUM, on, MPI_INFO_NULL, &right);
+  if (mine.rank() == 0) {
+    MPI_Allgather_init(data.data(), 1, MPI_INT, data.data() + 50, 1, MPI_INT, on, MPI_INFO_NULL,
+                       &wrong);
+  } else {
+    MPI_Barrier_init(on, MPI_INFO_NULL, &wrong);
+  }
+  told() = {};
+  for (int turn = 0; turn < 2; ++turn) {
+    MPI_Start(&wrong);
+    MPI_Wait(&wrong, MPI_STATUS_IGNORE);
+    mine.check(says(told(), "allgather") && says(told(), "barrier"), "'", told().text,
+               "' does not name allgather and barrier");
+  }
+  told() = {};
+  data[0] = 1;
+  MPI_Start(&right);
+  MPI_Wait(&right, MPI_STATUS_IGNORE);
+  mine.check_equal(sum, mine.size(), "the sum of another persistent operation");
+  mine.check_equal(MPI_Barrier(on), MPI_SUCCESS, "the code of the communicator's barrier");
+  mine.check_equal(told().error_class, MPI_SUCCESS, "the class of an error that there was not");
+  MPI_Request_free(&right);
+  MPI_Request_free(&wrong);
+  MPI_Comm_free(&on);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -178,6 +227,9 @@ int main(int argc, char** argv) {
   check_own_handler(mine, on);
   check_works(mine, on);
   MPI_Comm_free(&on);
-  if (mine.size() > 1 && !mine.has("alone")) check_mismatches(mine);
+  if (mine.size() > 1 && !mine.has("alone")) {
+    check_mismatches(mine);
+    check_persistent_mismatch(mine);
+  }
   return mine.finish();
 }

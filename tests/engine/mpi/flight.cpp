@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/engine/mpi/functions.hpp"
+
 namespace muster::testing {
 
 flight::flight(MPI_Comm on, kind what, int number, std::size_t count)
@@ -9,10 +11,45 @@ flight::flight(MPI_Comm on, kind what, int number, std::size_t count)
   MPI_Comm_rank(on, &rank_);
   MPI_Comm_size(on, &size_);
   const auto ranks = static_cast<std::size_t>(size_);
-  send_.resize(what == kind::alltoall ? ranks * count : count);
-  const bool has_blocks = what == kind::alltoall || what == kind::allgather || what == kind::gather;
-  receive_.resize(has_blocks ? ranks * count : count);
+  send_.resize(sends_blocks() ? ranks * count : count);
+  receive_.resize(receives_blocks() ? ranks * count : count);
+  for (int rank = 0; rank < size_; ++rank) {
+    counts_.push_back(this->count());
+    displacements_.push_back(rank * this->count());
+    bytes_.push_back(rank * this->count() * static_cast<int>(sizeof(int)));
+    types_.push_back(MPI_INT);
+  }
   renumber(number);
+}
+
+bool flight::sends_blocks() const {
+  switch (what_) {
+    case kind::alltoall:
+    case kind::alltoallv:
+    case kind::alltoallw:
+    case kind::scatter:
+    case kind::scatterv:
+    case kind::reduce_scatter:
+    case kind::reduce_scatter_block:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool flight::receives_blocks() const {
+  switch (what_) {
+    case kind::alltoall:
+    case kind::alltoallv:
+    case kind::alltoallw:
+    case kind::allgather:
+    case kind::allgatherv:
+    case kind::gather:
+    case kind::gatherv:
+      return true;
+    default:
+      return false;
+  }
 }
 
 void flight::renumber(int number) {
@@ -26,7 +63,7 @@ void flight::renumber(int number) {
 }
 
 int flight::value(int from, int to, std::size_t i) const {
-  const int block = what_ == kind::alltoall ? to : 0;
+  const int block = sends_blocks() ? to : 0;
   return number_ * 1000 + from * 100 + block * 7 + static_cast<int>(i % 13);
 }
 
@@ -57,24 +94,94 @@ MPI_Request flight::start() {
     case kind::barrier:
       MPI_Ibarrier(on_, &request);
       break;
+    default:
+      break;
   }
   return request;
 }
 
-int flight::expected(std::size_t block, std::size_t i) const {
+MPI_Request flight::make() {
+  MPI_Request one = MPI_REQUEST_NULL;
+  const int count = this->count();
+  const int* from = send_.data();
+  int* to = receive_.data();
+  const int* counts = counts_.data();
+  const int* places = displacements_.data();
+  const MPI_Info none = MPI_INFO_NULL;
+  const MPI_Datatype of = MPI_INT;
   switch (what_) {
     case kind::alltoall:
+      MPI_Alltoall_init(from, count, of, to, count, of, on_, none, &one);
+      break;
+    case kind::allreduce:
+      MPI_Allreduce_init(from, to, count, of, MPI_SUM, on_, none, &one);
+      break;
+    case kind::bcast:
+      MPI_Bcast_init(to, count, of, root_, on_, none, &one);
+      break;
     case kind::allgather:
+      MPI_Allgather_init(from, count, of, to, count, of, on_, none, &one);
+      break;
     case kind::gather:
-      return value(static_cast<int>(block), rank_, i);
+      MPI_Gather_init(from, count, of, to, count, of, root_, on_, none, &one);
+      break;
+    case kind::scan:
+      MPI_Scan_init(from, to, count, of, MPI_SUM, on_, none, &one);
+      break;
+    case kind::barrier:
+      MPI_Barrier_init(on_, none, &one);
+      break;
+    case kind::scatter:
+      MPI_Scatter_init(from, count, of, to, count, of, root_, on_, none, &one);
+      break;
+    case kind::reduce:
+      MPI_Reduce_init(from, to, count, of, MPI_SUM, root_, on_, none, &one);
+      break;
+    case kind::exscan:
+      MPI_Exscan_init(from, to, count, of, MPI_SUM, on_, none, &one);
+      break;
+    case kind::reduce_scatter_block:
+      MPI_Reduce_scatter_block_init(from, to, count, of, MPI_SUM, on_, none, &one);
+      break;
+    case kind::reduce_scatter:
+      MPI_Reduce_scatter_init(from, to, counts, of, MPI_SUM, on_, none, &one);
+      break;
+    case kind::allgatherv:
+      MPI_Allgatherv_init(from, count, of, to, counts, places, of, on_, none, &one);
+      break;
+    case kind::gatherv:
+      MPI_Gatherv_init(from, count, of, to, counts, places, of, root_, on_, none, &one);
+      break;
+    case kind::scatterv:
+      MPI_Scatterv_init(from, counts, places, of, to, count, of, root_, on_, none, &one);
+      break;
+    case kind::alltoallv:
+      MPI_Alltoallv_init(from, counts, places, of, to, counts, places, of, on_, none, &one);
+      break;
+    case kind::alltoallw:
+      MPI_Alltoallw_init(from, counts, bytes_.data(), types_.data(), to, counts, bytes_.data(),
+                         types_.data(), on_, none, &one);
+      break;
+  }
+  return one;
+}
+
+int flight::expected(std::size_t block, std::size_t i) const {
+  if (receives_blocks()) return value(static_cast<int>(block), rank_, i);
+  switch (what_) {
     case kind::bcast:
       return value(root_, 0, i);
+    case kind::scatter:
+    case kind::scatterv:
+      return value(root_, rank_, i);
     default:
       break;
   }
   int sum = 0;
-  const int last = what_ == kind::scan ? rank_ + 1 : size_;
-  for (int rank = 0; rank < last; ++rank) sum += value(rank, 0, i);
+  int last = size_;
+  if (what_ == kind::scan) last = rank_ + 1;
+  if (what_ == kind::exscan) last = rank_;
+  for (int rank = 0; rank < last; ++rank) sum += value(rank, rank_, i);
   return sum;
 }
 

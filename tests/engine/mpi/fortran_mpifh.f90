@@ -2,6 +2,6 @@
 subroutine check_mpifh(right)
   implicit none
   include 'mpif.h'
-  integer :: request, status(MPI_STATUS_SIZE)
+  integer :: request, status(MPI_STATUS_SIZE), ring
   include 'fortran_checks.inc'
 end subroutine

@@ -4,5 +4,6 @@ subroutine check_usempif08(right)
   implicit none
   type(MPI_Request) :: request
   type(MPI_Status) :: status
+  type(MPI_Comm) :: ring
   include 'fortran_checks.inc'
 end subroutine

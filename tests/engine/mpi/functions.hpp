@@ -27,6 +27,11 @@ inline constexpr auto MPI_Reduce_scatter_init = MPIX_Reduce_scatter_init;
 inline constexpr auto MPI_Reduce_scatter_block_init = MPIX_Reduce_scatter_block_init;
 inline constexpr auto MPI_Scan_init = MPIX_Scan_init;
 inline constexpr auto MPI_Exscan_init = MPIX_Exscan_init;
+inline constexpr auto MPI_Neighbor_allgather_init = MPIX_Neighbor_allgather_init;
+inline constexpr auto MPI_Neighbor_allgatherv_init = MPIX_Neighbor_allgatherv_init;
+inline constexpr auto MPI_Neighbor_alltoall_init = MPIX_Neighbor_alltoall_init;
+inline constexpr auto MPI_Neighbor_alltoallv_init = MPIX_Neighbor_alltoallv_init;
+inline constexpr auto MPI_Neighbor_alltoallw_init = MPIX_Neighbor_alltoallw_init;
 #endif
 
 /// The three functions of a collective.
@@ -62,6 +67,16 @@ struct functions<int> {
                                         MPI_Reduce_scatter_init};
   static constexpr forms scan{MPI_Scan, MPI_Iscan, MPI_Scan_init};
   static constexpr forms exscan{MPI_Exscan, MPI_Iexscan, MPI_Exscan_init};
+  static constexpr forms neighbor_allgather{MPI_Neighbor_allgather, MPI_Ineighbor_allgather,
+                                            MPI_Neighbor_allgather_init};
+  static constexpr forms neighbor_allgatherv{MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv,
+                                             MPI_Neighbor_allgatherv_init};
+  static constexpr forms neighbor_alltoall{MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall,
+                                           MPI_Neighbor_alltoall_init};
+  static constexpr forms neighbor_alltoallv{MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv,
+                                            MPI_Neighbor_alltoallv_init};
+  static constexpr forms neighbor_alltoallw{MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw,
+                                            MPI_Neighbor_alltoallw_init};
 };
 
 #if MPI_VERSION >= 4
@@ -89,6 +104,16 @@ struct functions<MPI_Count> {
                                         MPI_Reduce_scatter_init_c};
   static constexpr forms scan{MPI_Scan_c, MPI_Iscan_c, MPI_Scan_init_c};
   static constexpr forms exscan{MPI_Exscan_c, MPI_Iexscan_c, MPI_Exscan_init_c};
+  static constexpr forms neighbor_allgather{MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c,
+                                            MPI_Neighbor_allgather_init_c};
+  static constexpr forms neighbor_allgatherv{MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c,
+                                             MPI_Neighbor_allgatherv_init_c};
+  static constexpr forms neighbor_alltoall{MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c,
+                                           MPI_Neighbor_alltoall_init_c};
+  static constexpr forms neighbor_alltoallv{MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c,
+                                            MPI_Neighbor_alltoallv_init_c};
+  static constexpr forms neighbor_alltoallw{MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c,
+                                            MPI_Neighbor_alltoallw_init_c};
 };
 #else
 inline constexpr bool has_large_counts = false;

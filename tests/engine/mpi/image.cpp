@@ -38,8 +38,8 @@ image::image(std::span<const block> blocks, unsigned char guard) : guard_(guard)
   for (const block& one : blocks) {
     if (one.count == 0) continue;
     const auto last = one.at + static_cast<std::ptrdiff_t>(one.count - 1) * one.of->extent;
-    low = std::min(low, one.at + one.of->low());
-    high = std::max(high, last + one.of->high());
+    low = std::min(low, std::min(one.at, last) + one.of->low());
+    high = std::max(high, std::max(one.at, last) + one.of->high());
   }
   // Aligned as MPI expects elements to be.
   origin_ = (margin - low + margin - 1) / margin * margin;

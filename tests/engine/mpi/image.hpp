@@ -23,8 +23,9 @@ class image {
 public:
   image(std::span<const block> blocks, unsigned char guard);
 
-  /// What MPI is given.
-  void* address() noexcept { return bytes_.data() + origin_; }
+  /// All of it, and from where on what MPI is given is.
+  std::span<unsigned char> bytes() noexcept { return bytes_; }
+  std::ptrdiff_t origin() const noexcept { return origin_; }
   void clear();
   /// Writes the message of a key, of which each byte depends on the key and its place.
   void put(const block& where, std::uint64_t key);

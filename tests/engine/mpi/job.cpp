@@ -11,6 +11,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "tests/engine/mpi/accelerator.hpp"
+
 namespace muster::testing {
 namespace {
 
@@ -52,6 +54,10 @@ std::uint64_t seed_from(const std::vector<std::string_view>& arguments) {
 
 job::job(int argc, char** argv, int thread_level) : arguments_(argv + 1, argv + argc) {
   if (has("multiple")) thread_level = MPI_THREAD_MULTIPLE;
+  const std::string driver = value("driver");
+  const bool is_late = has("late");
+  if (is_late) accelerator::expect(driver);
+  if (!driver.empty() && !is_late) accelerator::load(driver);
   if (thread_level == MPI_THREAD_SINGLE) {
     MPI_Init(nullptr, nullptr);
   } else {
@@ -61,6 +67,9 @@ job::job(int argc, char** argv, int thread_level) : arguments_(argv + 1, argv + 
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   seed_ = seed_from(arguments_);
   MPI_Bcast(&seed_, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  if (is_late) accelerator::load(driver);
+  // Ranks' buffers are in different memories.
+  accelerator::seed(seed_ + static_cast<std::uint64_t>(rank_) * 1000);
   now("start");
   for (const int signal : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGABRT}) ::signal(signal, say_where);
   ::alarm(time_limit);
@@ -68,6 +77,14 @@ job::job(int argc, char** argv, int thread_level) : arguments_(argv + 1, argv + 
 
 bool job::has(std::string_view word) const {
   return std::ranges::find(arguments_, word) != arguments_.end();
+}
+
+std::string job::value(std::string_view name) const {
+  for (const std::string_view one : arguments_) {
+    const bool is_it = one.size() > name.size() && one.starts_with(name) && one[name.size()] == '=';
+    if (is_it) return std::string(one.substr(name.size() + 1));
+  }
+  return {};
 }
 
 void job::now(std::string_view what) {

@@ -16,7 +16,8 @@ namespace muster::testing {
 class job {
 public:
   /// An argument that is a number is the seed of random cases; else every run has its own. With
-  /// "multiple" the level is MPI_THREAD_MULTIPLE.
+  /// "multiple" the level is MPI_THREAD_MULTIPLE. With "driver=PATH" the stand-in for a driver is
+  /// loaded before MPI begins, with "late" after.
   job(int argc, char** argv, int thread_level = MPI_THREAD_SINGLE);
   job(const job&) = delete;
   job& operator=(const job&) = delete;
@@ -28,6 +29,8 @@ public:
   bool has_threads() const noexcept { return level_ == MPI_THREAD_MULTIPLE; }
   /// Whether the arguments have a word.
   bool has(std::string_view word) const;
+  /// What follows NAME= in the arguments; empty where none does.
+  std::string value(std::string_view name) const;
 
   /// What is done from now on, for complaints.
   void now(std::string_view what);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/random.hpp"
+#include "tests/engine/mpi/accelerator.hpp"
 #include "tests/engine/mpi/image.hpp"
 
 namespace muster::testing {
@@ -142,7 +143,11 @@ private:
 class side {
 public:
   side(const std::vector<block>& blocks, const shape& of, unsigned char guard, bool frees_type)
-      : blocks_(blocks), memory_(blocks, guard), expected_(blocks, guard), type_(of.type) {
+      : blocks_(blocks),
+        memory_(blocks, guard),
+        expected_(blocks, guard),
+        far_(memory_.bytes().size()),
+        type_(of.type) {
     if (frees_type) {
       MPI_Type_dup(of.type, &type_);
       is_own_ = true;
@@ -157,12 +162,15 @@ public:
   void expect(std::size_t block, std::uint64_t key) { expected_.put(blocks_[block], key); }
   std::size_t blocks() const { return blocks_.size(); }
 
-  void* address() { return memory_.address(); }
+  void* address() { return far_.place(memory_.bytes().data(), memory_.origin()); }
+  /// Where MPI finds it.
+  void hand_over() { far_.upload(memory_.bytes().data()); }
   MPI_Datatype type() const { return type_; }
   void free_type() {
     if (is_own_) MPI_Type_free(&type_);
   }
   void verify(job& of, const char* name) {
+    far_.download(memory_.bytes().data());
     const auto wrong = memory_.difference(expected_);
     if (wrong) {
       of.check(false, name, ": byte ", *wrong, " is ", memory_.byte(*wrong), "; expected ",
@@ -174,6 +182,7 @@ private:
   const std::vector<block>& blocks_;
   image memory_;
   image expected_;
+  far_copy far_;
   MPI_Datatype type_;
   bool is_own_ = false;
 };
@@ -303,6 +312,8 @@ void check_movement(job& of, MPI_Comm on, const movement_case& what) {
       const auto own = static_cast<std::size_t>(rank);
       receive.hold(own, mine.received_key(rank, round));
     }
+    send.hand_over();
+    receive.hand_over();
   };
   by.meanwhile = [&] {
     send.free_type();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/random.hpp"
+#include "tests/engine/mpi/accelerator.hpp"
 
 namespace muster::testing {
 namespace {
@@ -29,6 +30,9 @@ public:
   void clear() { std::ranges::fill(bytes_, guard); }
   std::size_t count() const { return count_; }
   unsigned char* at(std::size_t i) { return bytes_.data() + margin + i * extent_; }
+  /// All of it, and where MPI finds the elements.
+  std::vector<unsigned char>& bytes() { return bytes_; }
+  void* place(const far_copy& of) { return of.place(bytes_.data(), margin); }
   bool guards_stand() const {
     const auto is_guard = [](unsigned char byte) { return byte == guard; };
     return std::all_of(bytes_.begin(), bytes_.begin() + margin, is_guard) &&
@@ -57,7 +61,9 @@ public:
         all_(std::accumulate(counts_.begin(), counts_.end(), std::size_t{0})),
         send_(*what.of, contributed()),
         sent_(*what.of, contributed()),
-        receive_(*what.of, in_place() ? contributed() : results()) {}
+        receive_(*what.of, in_place() ? contributed() : results()),
+        far_send_(send_.bytes().size(), !what.for_mpi),
+        far_receive_(receive_.bytes().size(), !what.for_mpi) {}
 
   template <class Count>
   void call() {
@@ -69,8 +75,8 @@ public:
              .verify = [this](int round) { verify(round); }};
     const std::vector<Count> counts(counts_.begin(), counts_.end());
     const auto count = static_cast<Count>(what_.count);
-    const void* from = in_place() ? MPI_IN_PLACE : send_.at(0);
-    void* to = receive_.at(0);
+    const void* from = in_place() ? MPI_IN_PLACE : send_.place(far_send_);
+    void* to = receive_.place(far_receive_);
     const MPI_Datatype type = what_.of->type;
     const MPI_Op op = what_.of->op;
     switch (what_.what) {
@@ -134,9 +140,13 @@ private:
       what_.of->contribute(into.at(i), key(rank_, i, round));
     }
     sent_ = send_;
+    far_send_.upload(send_.bytes().data());
+    far_receive_.upload(receive_.bytes().data());
   }
 
   void verify(int round) {
+    far_send_.download(send_.bytes().data());
+    far_receive_.download(receive_.bytes().data());
     job_.check(send_ == sent_, "what was sent has changed");
     job_.check(receive_.guards_stand(), "bytes around what is received have changed");
     const bool is_first = what_.what == exscan && rank_ == 0;  // whose result is undefined
@@ -176,6 +186,8 @@ private:
   vector send_;
   vector sent_;
   vector receive_;
+  far_copy far_send_;
+  far_copy far_receive_;
   vector expected_{*what_.of, 1};
   vector other_{*what_.of, 1};
 };

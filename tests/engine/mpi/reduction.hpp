@@ -25,6 +25,7 @@ struct reduction_case {
   bool large = false;  ///< by the functions that count in MPI_Count
   bool in_place = false;
   bool tests = false;
+  bool for_mpi = false;  ///< left to the MPI, which takes the CPU's memory alone
   int root = 0;
   const operands* of = nullptr;
   std::size_t count = 0;   ///< of elements of a result; the most in reduce_scatter

@@ -27,6 +27,11 @@ TEST_CASE("settings: what is enabled is taken, and nothing else") {
   CHECK(some.takes(routine_of(collective::bcast), form::persistent));
   CHECK_FALSE(some.takes(routine_of(collective::bcast), form::blocking));
   CHECK_FALSE(some.takes(routine_of(collective::alltoallv), form::blocking));
+  enable(some, "neighbor_alltoallw,ineighbor_alltoallv,neighbor_allgather_init");
+  CHECK(some.takes(neighbor_alltoallw, form::blocking));
+  CHECK(some.takes(routine_of(collective::neighbor_alltoallv), form::nonblocking));
+  CHECK(some.takes(routine_of(collective::neighbor_allgather), form::persistent));
+  CHECK_FALSE(some.takes(alltoallw, form::blocking));
   enable(some, "none");
   CHECK_FALSE(some.takes_anything());
 }

@@ -59,6 +59,28 @@ shape_family::shape_family(std::string_view name, MPI_Datatype element, std::siz
   MPI_Datatype twice = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(2, type, &twice);
   add("contiguous resized", twice, 6, {0, 3});
+
+  MPI_Type_create_resized(element, 0, -2 * unit, &type);
+  add("resized, backwards", type, -2, {0});
+
+  MPI_Type_create_indexed_block(2, 1, backwards.data(), element, &loose);
+  MPI_Type_create_resized(loose, 0, -4 * unit, &type);
+  MPI_Type_free(&loose);
+  add("indexed, backwards", type, -4, {3, 0});
+
+  if (bytes > 1) {  // Open MPI 4.1 does not find all of such bytes
+    MPI_Type_vector(3, 1, -1, element, &loose);
+    MPI_Type_create_resized(loose, 0, -4 * unit, &type);
+    MPI_Type_free(&loose);
+    add("vector backwards", type, -4, {0, -1, -2});
+  }
+
+  const MPI_Aint before = -2 * unit;
+  const int single = 1;
+  MPI_Type_create_hindexed(1, &single, &before, element, &loose);
+  MPI_Type_create_resized(loose, 0, unit, &type);
+  MPI_Type_free(&loose);
+  add("before its address", type, 1, {-2});
 }
 
 shape_family::~shape_family() {

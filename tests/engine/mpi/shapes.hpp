@@ -26,6 +26,8 @@ struct shape {
 
   std::ptrdiff_t low() const noexcept;
   std::ptrdiff_t high() const noexcept;
+  /// Of others the MPIs alone write beyond buffers.
+  bool goes_forward() const noexcept { return extent >= 0 && low() >= 0; }
 };
 
 /// Datatypes made of one: contiguous ones, and such with gaps and in odd orders.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # MPI programs with the shim preloaded: right, silent, and nothing left behind.
 #
-# usage: shim_test.sh MPI PART FOLDER SHIM YIELD   (FOLDER: the programs', YIELD: libmpich_yield.so)
+# usage: shim_test.sh MPI PART FOLDER SHIM YIELD PROFILER   (FOLDER: the programs', YIELD: libmpich_yield.so)
 source tests/support/cases.sh
-mpi=$1 part=$2 programs=$PWD/$3 shim=$PWD/$4 yield=$PWD/$5
+mpi=$1 part=$2 programs=$PWD/$3 shim=$PWD/$4 yield=$PWD/$5 profiler=$PWD/$6
 limit=${LIMIT:-60}
 status=0
 env=() # VARIABLE=VALUE, for the ranks
@@ -19,21 +19,43 @@ if [ -n "${ASAN_OPTIONS-}" ]; then
   export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0:quarantine_size_mb=4 UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none
 fi
 
-# start RANKS COMMAND…: all that it prints goes to $out.
-start() {
-  local ranks=$1 command=() one
-  shift
+# launch ARGS…: of the MPI's launcher; all that it prints goes to $out.
+launch() {
+  local command=(mpirun.mpich -bind-to core)
   if [ "$mpi" = openmpi ]; then
-    command=(mpirun.openmpi --oversubscribe -np "$ranks" --map-by core --bind-to core:overload-allowed
+    command=(mpirun.openmpi --oversubscribe --map-by core --bind-to core:overload-allowed
       --mca mpi_yield_when_idle 1 --mca orte_tmpdir_base "$shared" --mca btl_vader_backing_directory "$shared")
     [ "$(id -u)" = 0 ] && [ ${#as[@]} = 0 ] && command+=(--allow-run-as-root)
-    for one in "${env[@]}" ${with:+"LD_PRELOAD=$with"}; do command+=(-x "$one"); done
-  else
-    command=(mpirun.mpich -n "$ranks" -bind-to core)
-    for one in "${env[@]}" "LD_PRELOAD=${with:+$with:}$yield"; do command+=(-genv "${one%%=*}" "${one#*=}"); done
   fi
   "${as[@]}" timeout --kill-after=5 "$limit" "${command[@]}" "$@" >"$out" 2>&1
   status=$?
+}
+# start RANKS COMMAND…
+start() {
+  local ranks=$1 variables=() one
+  shift
+  if [ "$mpi" = openmpi ]; then
+    for one in "${env[@]}" ${with:+"LD_PRELOAD=$with"}; do variables+=(-x "$one"); done
+  else
+    for one in "${env[@]}" "LD_PRELOAD=${with:+$with:}$yield"; do variables+=(-genv "${one%%=*}" "${one#*=}"); done
+  fi
+  launch -n "$ranks" "${variables[@]}" "$@"
+}
+# start_parts PART…: a program of several parts, each RANKS, or RANKS+ where it has the shim.
+start_parts() {
+  local all=() one preloaded
+  for one in "$@"; do
+    preloaded=
+    [ "$one" = "${one%+}" ] || preloaded=$shim
+    [ "$mpi" = openmpi ] || preloaded=${preloaded:+$preloaded:}$yield
+    [ ${#all[@]} = 0 ] || all+=(:)
+    all+=(-n "${one%+}" env "${env[@]}" ${preloaded:+"LD_PRELOAD=$preloaded"} "$(program parts)")
+  done
+  launch "${all[@]}"
+}
+right_parts() {
+  start_parts "$@"
+  [ "$status" = 0 ] && [ ! -s "$out" ]
 }
 program() { echo "$programs/$1_program_$mpi"; }
 # right RANKS NAME ARGS…: ends with status 0 and prints nothing.
@@ -75,6 +97,9 @@ by_muster() {
   env=("${before[@]}")
   return $answer
 }
+profiled() { grep '^profiler:' "$out" | sort; }
+# Its output is this line alone.
+says_only() { [ "$status" = 0 ] && [ "$(cat "$out")" = "$1" ]; }
 matches() { grep -qE -- "$1" "$out"; }
 # What a job might leave: files, sockets, processes.
 traces() {
@@ -95,17 +120,131 @@ each() {
 case $part in
   alone) # the programs themselves are right: they are so without the shim
     with=
-    for name in collectives communicators remembered requests threads; do
+    names=(collectives communicators layouts operations remembered requests threads)
+    # MPICH 4.0 confuses persistent operations of which many are active, and neighbours' blocks.
+    [ "$mpi" = mpich ] || names+=(neighbors persistent)
+    for name in "${names[@]}"; do
       check "$name, without the shim" right 3 "$name" alone 1
     done
     if [ "$mpi" = openmpi ]; then # Debian's MPICH does not look at arguments
       check "errors, without the shim" right 3 errors alone 1
     fi
     check "fortran, without the shim" right 3 fortran
+    for name in children late; do check "$name, without the shim" right 2 "$name" alone 1; done
+    check "late, in a static object's destructor, without the shim" right 3 late static
+    check "parts, without the shim" right_parts 2 2
+    [ "$mpi" = mpich ] || check "spawning, without the shim" right 2 spawning
+    ;;
+  children)
+    each children 1 2 3 8
+    check "children, by Muster" by_muster 3 children ialltoall
+    check "children, perhaps many threads" right 3 children multiple
+    env=(MUSTER_PROGRESS=thread)
+    check "children, a progress thread" right 3 children thread
+    ;;
+  late)
+    for way in atexit static; do
+      check "late, $way" right 3 late "$way"
+      check "late, $way, a wrong call" right 3 late "$way" wrong
+      check "late, $way, by Muster" by_muster 3 late ialltoall "$way"
+      env=(MUSTER_PROGRESS=thread)
+      check "late, $way, a progress thread" right 3 late "$way" thread
+      env=()
+    done
+    ;;
+  parts)
+    check "all parts have the library" right_parts 2+ 3+
+    for parts in '2+ 2' '2 2+' '1 1+' '3+ 1 4+' '1 5+ 1 1+' '1+ 7'; do
+      check "parts without the library: $parts" right_parts $parts
+    done
+    env=(MUSTER_REPORT=1)
+    start_parts 2+ 3+
+    check "all parts have the library: by Muster" took allgather
+    start_parts 2+ 2
+    check "a part lacks it: one rank says which" \
+      says_only 'muster: all calls go to the MPI: rank 2 has no library; expected it on all ranks'
+    start_parts 1 3+
+    check "the first part lacks it: one rank says so" \
+      says_only 'muster: all calls go to the MPI: rank 0 has no library; expected it on all ranks'
+    env=()
+    if [ "$mpi" = openmpi ]; then # MPICH refuses to start processes here, also alone
+      check "processes that start others" right 2 spawning
+      check "processes that start others: by Muster" by_muster 2 spawning bcast
+    fi
+    OMPI_MCA_orte_tmpdir_base=$shared LD_PRELOAD=$shim timeout "$limit" "$(program parts)" >"$out" 2>&1
+    status=$?
+    check "without a launcher" [ "$status" = 0 ]
+    check "without a launcher: says nothing" [ ! -s "$out" ]
+    ;;
+  profiler)
+    for name in profiled fortran; do
+      env=() with=$profiler
+      start 3 "$(program "$name")" 1
+      check "$name: a profiler alone" [ "$status" = 0 ]
+      profiled >"$folder/expected"
+      # Open MPI's Fortran functions call none that it could wrap.
+      [ "$name" = fortran ] || check "$name: a profiler sees calls" [ -s "$folder/expected" ]
+      for with in "$profiler:$shim" "$shim:$profiler"; do
+        order=$([ "$with" = "$profiler:$shim" ] && echo before || echo after)
+        env=()
+        start 3 "$(program "$name")" 1
+        check "$name: a profiler loaded $order the shim" [ "$status" = 0 ]
+        check "$name: a profiler loaded $order the shim sees the same calls" \
+          [ "$(profiled)" = "$(cat "$folder/expected")" ]
+        env=(MUSTER_REPORT=1)
+        start 3 "$(program "$name")" 1
+        check "$name: a profiler loaded $order the shim: by Muster" took alltoall
+      done
+    done
+    ;;
+  library)
+    nm -D --defined-only "$shim" | awk '$3 ~ /^P?MPIX?_/ { print $1, $3 }' >"$folder/names"
+    sed 's/.* //' "$folder/names" | grep -v '^P' | sort >"$folder/called"
+    sed 's/.* //' "$folder/names" | sed -n 's/^P//p' | sort >"$folder/beneath"
+    cat "$folder/names" >"$out"
+    check "every function has both of its names" cmp -s "$folder/called" "$folder/beneath"
+    check "no two names are one function" [ -z "$(cut -d' ' -f1 "$folder/names" | sort | uniq -d)" ]
+    nm -D --undefined-only "$shim" >"$out"
+    check "nothing is destroyed when the process ends" [ -z "$(grep -E '__cxa_(thread_)?atexit' "$out")" ]
     ;;
   collectives)
     each collectives 1 2 3 5 8 16
     check "collectives, by Muster" by_muster 16 collectives alltoall
+    ;;
+  neighbors)
+    [ "$mpi" = mpich ] || each neighbors 1 # whose calls are left to the MPI
+    each neighbors 2 3 4 6 8 12 16
+    for name in neighbor_allgather ineighbor_allgatherv neighbor_alltoall ineighbor_alltoallv neighbor_alltoallw \
+      neighbor_alltoall_init; do
+      check "neighbors: $name, by Muster" by_muster 6 neighbors "$name"
+    done
+    check "neighbors: what is left to the MPI" left_only 'no topology'
+    check "neighbors, perhaps many threads" right 4 neighbors multiple
+    env=(MUSTER_PROGRESS=thread)
+    check "neighbors, a progress thread" right 3 neighbors
+    ;;
+  operations)
+    check "operations" right 3 operations
+    check "operations, perhaps many threads" right 2 operations multiple
+    env=(MUSTER_REPORT=1)
+    check "operations: report" reports 3 "$(program operations)"
+    check "operations: what the MPI refuses is left to it, and nothing else" \
+      left_only operation 'operation on such elements'
+    check "operations, perhaps many threads: report" reports 2 "$(program operations)" accepted multiple
+    if [ "$mpi" = mpich ]; then
+      check "operations, perhaps many threads: what only the MPI combines is left to it" \
+        left_only "the MPI's operation in its progress"
+      check "operations, perhaps many threads: that is one type, in 2 calls of 4 operations by 2 ranks" \
+        matches '^muster: iallreduce .*MPI 16 \('
+    else
+      check "operations, perhaps many threads: nothing is left to the MPI" left_only
+    fi
+    ;;
+  layouts)
+    each layouts 2 3 8
+    env=(MUSTER_REPORT=1)
+    check "layouts: report" reports 3 "$(program layouts)"
+    check "layouts: nothing is left to the MPI" left_only
     ;;
   remembered)
     each remembered 1 2 3 8 16
@@ -115,11 +254,25 @@ case $part in
     each requests 1 2 3 5 8 16
     check "requests, by Muster" by_muster 16 requests ialltoall
     ;;
+  persistent)
+    each persistent 1 2 3 5 8 16
+    check "persistent, perhaps many threads" right 3 persistent multiple
+    check "persistent, by Muster" by_muster 8 persistent alltoallw_init
+    env=(MUSTER_PROGRESS=thread)
+    check "persistent, a progress thread" right 3 persistent thread
+    ;;
   communicators)
     each communicators 1 2 3 5 8 16
     env=(MUSTER_REPORT=1)
     check "communicators: report" reports 8 "$(program communicators)"
     check "communicators: what is left to the MPI" left_only 'one rank' intercommunicator
+    ;;
+  nothing)
+    each nothing 1 2 3 8
+    check "nothing, by Muster" by_muster 8 nothing alltoall
+    check "nothing, begun and waited for, by Muster" took iallgather
+    env=(MUSTER_PROGRESS=thread)
+    check "nothing, a progress thread" right 3 nothing
     ;;
   threads)
     each threads 1 2 3 8
@@ -134,6 +287,10 @@ case $part in
     for name in requests communicators errors; do
       check "$name, perhaps many threads" right 3 "$name" multiple
     done
+    # What it may not read before a request is seen to complete is not there.
+    with=$shim:$programs/late_results_$mpi.so
+    check "requests, perhaps many threads, buffers that the MPI fills late" right 3 requests multiple
+    with=$shim
     check "requests, perhaps many threads, by Muster" by_muster 8 requests ialltoall multiple
     check "requests, perhaps many threads: persistent, by Muster" took alltoall_init
     ;;
@@ -154,11 +311,41 @@ case $part in
     check "by default an error ends the job" fails 3 "$(program errors)" fatal
     check "by default an error ends the job: says so" matches '^muster: MPI_Bcast: root is 1000; expected 0 to 2'
     ;;
+  accelerators)
+    for driver in libcuda.so.1 libamdhip64.so; do
+      for late in '' late; do
+        with=$shim
+        args=("driver=$programs/$driver" $late)
+        for ranks in 2 3; do
+          check "accelerator, $driver $late, $ranks ranks" right "$ranks" accelerator "${args[@]}"
+        done
+        check "collectives, $driver $late" right 3 collectives "${args[@]}"
+        check "accelerator, $driver $late, by Muster" by_muster 3 accelerator alltoall "${args[@]}"
+        check "a refused copy ends the job, $driver $late" fails 3 "$(program accelerator)" fatal "${args[@]}"
+        check "a refused copy ends the job, $driver $late: says so" \
+          matches '^muster: MPI_Allreduce: sendbuf is .*Memcpy.*code 700'
+      done
+    done
+    args=("driver=$programs/libamdhip64.so")
+    env=(STAND_IN_ROCM=5)
+    check "accelerator, an older ROCm" right 3 accelerator "${args[@]}"
+    env=()
+    args=("driver=$programs/libcuda.so.1")
+    check "collectives, an accelerator, 8 ranks" right 8 collectives "${args[@]}"
+    check "accelerator, perhaps many threads" right 3 accelerator multiple "${args[@]}"
+    env=(MUSTER_PROGRESS=thread)
+    check "accelerator, a progress thread" right 3 accelerator "${args[@]}"
+    env=()
+    # That memory is none that the CPU can use.
+    with=
+    check "accelerator, without the shim" fails 3 "$(program accelerator)" "${args[@]}"
+    check "accelerator, without the shim: faults" says 'ended by signal 11'
+    ;;
   fortran)
     each fortran 1 3 8
     env=(MUSTER_REPORT=1)
     check "fortran: report" reports 3 "$(program fortran)"
-    for call in alltoall ialltoall allreduce bcast barrier; do
+    for call in alltoall ialltoall allreduce bcast barrier neighbor_alltoall ineighbor_allgather; do
       check "fortran: $call was taken" took "$call"
     done
     ;;
