@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""Real MPI programs, unchanged, with and without the shim.
+"""MPI programs, unchanged, with and without the shim: real ones, and kernels of our own.
 
-usage: applications.py --shim LIBRARY --test NAME
-       applications.py --shim LIBRARY --measure [--ranks N,N,…] [--runs N] [--page FILE]
+usage: applications.py --libraries FOLDER --test NAME [--mpi NAME]
+       applications.py --libraries FOLDER --measure programs,kernels [--mpi NAME,NAME] [--ranks N,N,…]
+                       [--runs N] [--blocks SIZE,SIZE,…] [--page FILE]
 
 --test runs one of them both ways and compares its answers; the last line counts the cases.
---measure times all of them, both ways in turns, and writes a Markdown table.
+--measure times them, both ways in turns, and writes Markdown tables.
 
-Debian builds them with Open MPI.
+FOLDER is where Bazel puts what it builds: tools/shim, tools/bench and tests/applications are looked for in it.
+Debian builds the programs with Open MPI. The kernels are there for both MPIs.
 """
 
 import argparse
@@ -35,6 +37,7 @@ class Application:
 
     name = ""
     what = ""
+    mpi = "openmpi"
     tolerance = 1e-9  # of answers, relative
     speed_in = ""  # what `speed` is, and whether more is better
     more_is_better = False
@@ -155,19 +158,59 @@ class Mpi4py(Application):
         return []  # it compares its own, and ends with another status
 
 
+class Kernel(Application):
+    """One of ours: KERNEL_program_MPI, which is built beside this file."""
+
+    speed_in = "seconds"
+
+    def __init__(self, name, mpi, block, turns):
+        self.name, self.mpi, self.block, self.turns = name, mpi, block, turns
+
+    def command(self, short):
+        program = LIBRARIES / "tests/applications" / f"{self.name}_program_{self.mpi}"
+        return [str(program), str(self.block), str(self.turns)]
+
+    def answers(self, folder, output):
+        return [int(re.search(rf"^{one}: (\d+)$", output, re.M)[1]) for one in ("digest", "wrong")]
+
+    def speed(self, folder, output):
+        return numbers("^seconds:", output)[0]
+
+    def in_collectives(self, output):
+        return numbers("^in collectives:", output)[0]
+
+
 APPLICATIONS = {one.name: one for one in (Lammps(), Cp2k(), Gromacs(), Hpcc(), Mpi4py())}
+KERNELS = ("transpose", "sort")
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
+LIBRARIES = pathlib.Path(".")
+
+
+def shim_for(mpi):
+    return LIBRARIES / "tools/shim" / f"libmuster_{mpi}.so"
+
+
+def launcher(mpi, folder, ranks, preload, variables):
+    """The command that starts an MPI's ranks, each bound to a core; where they share one they yield."""
+    yields = ranks > len(os.sched_getaffinity(0))
+    preloaded = [str(preload)] if preload else []
+    if mpi == "mpich":
+        if yields:
+            preloaded.append(str(LIBRARIES / "tools/bench/libmpich_yield.so"))
+        variables = variables + ([f"LD_PRELOAD={':'.join(preloaded)}"] if preloaded else [])
+        command = ["mpirun.mpich", "-n", str(ranks), "-bind-to", "core"]
+        return command + [word for one in variables for word in ("-genv", *one.split("=", 1))]
+    variables = variables + ([f"LD_PRELOAD={preloaded[0]}"] if preloaded else [])
+    command = ["mpirun.openmpi", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
+               "--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed",
+               "--mca", "mpi_yield_when_idle", str(int(yields)), "--mca", "orte_tmpdir_base", str(folder),
+               "--mca", "btl_vader_backing_directory", str(folder), "-np", str(ranks)]
+    return command + [word for one in variables for word in ("-x", one)]
 
 
 def run(application, folder, ranks, short, preload, variables=()):
     """Its output. `preload`: the shim, or None."""
-    variables = ["OMP_NUM_THREADS=1", *variables] + ([f"LD_PRELOAD={preload}"] if preload else [])
-    command = ["mpirun.openmpi", "--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed",
-               "--mca", "mpi_yield_when_idle", "1", "--mca", "orte_tmpdir_base", str(folder),
-               "--mca", "btl_vader_backing_directory", str(folder), "-np", str(ranks)]
-    if os.geteuid() == 0:
-        command.insert(1, "--allow-run-as-root")
-    for one in variables:
-        command += ["-x", one]
+    command = launcher(application.mpi, folder, ranks, preload, ["OMP_NUM_THREADS=1", *variables])
     for one in application.adds_to:
         (folder / one).unlink(missing_ok=True)
     done = subprocess.run(command + application.command(short), cwd=folder, stdin=subprocess.DEVNULL,
@@ -195,16 +238,9 @@ def same(first, second, tolerance):
         abs(one - other) <= tolerance * max(abs(one), abs(other)) for one, other in zip(first, second))
 
 
-def test(application, shim, ranks=4):
+def test(application, ranks, check):
     """Right, silent, and all calls taken that can be."""
-    failed = 0
-
-    def check(name, condition, *what):
-        nonlocal failed
-        if not condition:
-            failed += 1
-            print(f"FAILED: {application.name}, {name}", *what)
-
+    shim = shim_for(application.mpi)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         application.prepare(folder, ranks, True)
@@ -219,60 +255,133 @@ def test(application, shim, ranks=4):
     calls, share = calls_and_share(reported)
     check("collective calls, most of them Muster's", calls > 0 and share > 50, calls, share)
     check("all are Muster's but those of one rank", left_to_the_mpi(reported) <= {"one rank"}, reported)
-    print(f"cases: {5 - failed} passed, {failed} failed")
+
+
+def test_all(name, mpi):
+    """One program, or one kernel with few ranks and long blocks and the other way round."""
+    cases = [(APPLICATIONS[name], 4)] if name in APPLICATIONS else [
+        (Kernel(name, mpi, 1 << 20, 5), 2), (Kernel(name, mpi, 1 << 15, 20), 4), (Kernel(name, mpi, 1 << 12, 20), 8)]
+    passed, failed = 0, 0
+    for application, ranks in cases:
+        def check(what, condition, *shown):
+            nonlocal passed, failed
+            passed, failed = passed + bool(condition), failed + (not condition)
+            if not condition:
+                print(f"FAILED: {application.name}, {ranks} ranks, {what}", *shown)
+
+        test(application, ranks, check)
+    print(f"cases: {passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
-def measured(application, shim, ranks, runs):
-    """A row of the table."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        application.prepare(folder, ranks, False)
-        speeds = {None: [], shim: []}
-        answers = []
-        for number in range(runs):
-            for preload in speeds:
+class Timed:
+    """What some runs of an application said without and with the shim, one after the other."""
+
+    def __init__(self, application, ranks, runs):
+        self.outputs, self.speeds, self.answers = ([], []), ([], []), []
+        shim = shim_for(application.mpi)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            application.prepare(folder, ranks, False)
+            for number in range(runs):
                 print(f"\r{application.name}, {ranks} ranks, run {number + 1} of {runs} ", end="", file=sys.stderr)
-                output, _ = run(application, folder, ranks, False, preload)
-                answers.append(application.answers(folder, output))
-                speeds[preload].append(application.speed(folder, output))
-        _, report = run(application, folder, ranks, False, shim, ["MUSTER_REPORT=1"])
-    print(file=sys.stderr)
-    calls, share = calls_and_share(report)
-    without, with_shim = (statistics.median(one) for one in speeds.values())
-    ratio = with_shim / without if application.more_is_better else without / with_shim
-    spread = max(max(one) / min(one) for one in speeds.values())
-    agree = "yes" if all(same(one, answers[0], application.tolerance) for one in answers) else "NO"
-    return (f"| {application.what} | {ranks} | {calls // ranks} | {share:.4g} % | {agree} | {application.speed_in} "
-            f"| {without:.4g} | {with_shim:.4g} | {ratio:.2f} | {100 * (spread - 1):.0f} % |")
+                # Now the one is first, now the other: the machine is not the same from one second to the next.
+                for which in (0, 1) if number % 2 == 0 else (1, 0):
+                    output, _ = run(application, folder, ranks, False, shim if which else None)
+                    self.outputs[which].append(output)
+                    self.speeds[which].append(application.speed(folder, output))
+                    self.answers.append(application.answers(folder, output))
+            _, self.report = run(application, folder, ranks, False, shim, ["MUSTER_REPORT=1"])
+        print(file=sys.stderr)
+        self.agree = "yes" if all(same(one, self.answers[0], application.tolerance) for one in self.answers) else "NO"
+        self.medians = [statistics.median(one) for one in self.speeds]
+        ratio = self.medians[0] / self.medians[1]
+        self.times_as_fast = 1 / ratio if application.more_is_better else ratio
+        self.spread = 100 * (max(max(one) / min(one) for one in self.speeds) - 1)
 
 
-def measure(shim, ranks, runs, page):
-    rows = ["| program | ranks | collective calls a rank | Muster's | same answers | its own measure | Open MPI | with the shim "
+def program_row(application, ranks, runs):
+    timed = Timed(application, ranks, runs)
+    calls, share = calls_and_share(timed.report)
+    without, with_shim = timed.medians
+    return (f"| {application.what} | {ranks} | {calls // ranks} | {share:.4g} % | {timed.agree} "
+            f"| {application.speed_in} | {without:.4g} | {with_shim:.4g} | {timed.times_as_fast:.2f} "
+            f"| {timed.spread:.0f} % |")
+
+
+def programs_table(args):
+    head = ["| program | ranks | collective calls a rank | Muster's | same answers | its own measure | Open MPI | with the shim "
             "| times as fast | spread of runs |", "|---|---|---|---|---|---|---|---|---|---|"]
-    for application in APPLICATIONS.values():
-        if application.speed_in:
-            rows += [measured(application, shim, one, runs) for one in ranks]
-    text = "\n".join(rows) + "\n"
-    print(text, end="")
-    if page:
-        begin, end = "<!-- measured -->\n", "<!-- end -->\n"
-        old = page.read_text()
-        page.write_text(old[:old.index(begin)] + begin + text + old[old.index(end):])
+    return head + [program_row(application, ranks, args.runs) for application in APPLICATIONS.values()
+                   if application.speed_in for ranks in args.ranks]
+
+
+def size_text(size):
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
+def parse_size(text):
+    return int(text.rstrip("KM")) << {"K": 10, "M": 20}.get(text[-1], 0)
+
+
+def kernel_row(name, mpi, ranks, block, runs):
+    turns = max(4, (128 << 20) // (block * ranks))  # some tenths of a second
+    kernel = Kernel(name, mpi, block, turns)
+    timed = Timed(kernel, ranks, runs)
+    without, with_shim = (1e3 * one / turns for one in timed.medians)
+    alone, taken = (1e3 * statistics.median(map(kernel.in_collectives, one)) / turns for one in timed.outputs)
+    return (f"| {name} | {MPIS[mpi]} | {ranks} | {size_text(block)} | {timed.agree} | {without:.4g} | {with_shim:.4g} "
+            f"| {timed.times_as_fast:.2f} | {alone:.4g} | {taken:.4g} | {alone / taken:.2f} | {timed.spread:.0f} % |")
+
+
+def kernels_table(args):
+    head = ["| kernel | MPI | ranks | block | same answers | ms a turn, the MPI alone | with the shim | times as fast "
+            "| of these in collectives, alone | with the shim | times as fast | spread of runs |",
+            "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    return head + [kernel_row(name, mpi, ranks, block, args.runs)
+                   for name in KERNELS for mpi in args.mpi for ranks in args.ranks for block in args.blocks
+                   if block * ranks * ranks <= MOST_BYTES]
+
+
+MOST_BYTES = 256 << 20  # of all ranks' blocks together; a kernel has three times as much
+TABLES = {"programs": programs_table, "kernels": kernels_table}
+
+
+def measure(args):
+    for name in args.measure:
+        text = "\n".join(TABLES[name](args)) + "\n"
+        print(text, end="")
+        if args.page:
+            begin, end = f"<!-- {name} -->\n", "<!-- end -->\n"
+            before, after = args.page.read_text().split(begin, 1)
+            args.page.write_text(before + begin + text + after[after.index(end):])
+
+
+def names_of(allowed):
+    def parse(text):
+        names = text.split(",")
+        for one in names:
+            if one not in allowed:
+                raise argparse.ArgumentTypeError(f"'{one}' is unknown; expected {', '.join(allowed)}")
+        return names
+    return parse
 
 
 def main():
+    global LIBRARIES
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--shim", type=lambda path: pathlib.Path(path).resolve(), required=True)
-    parser.add_argument("--test", choices=APPLICATIONS)
-    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--libraries", type=lambda path: pathlib.Path(path).resolve(), required=True)
+    parser.add_argument("--test", choices=[*APPLICATIONS, *KERNELS])
+    parser.add_argument("--measure", type=names_of(TABLES), default=list(TABLES))
+    parser.add_argument("--mpi", type=names_of(MPIS), default=list(MPIS))
     parser.add_argument("--ranks", type=lambda text: [int(one) for one in text.split(",")], default=[2, 4])
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--blocks", type=lambda text: [parse_size(one) for one in text.split(",")],
+                        default=[parse_size(one) for one in ("256K", "1M", "4M", "16M", "32M")])
     parser.add_argument("--page", type=pathlib.Path)
     args = parser.parse_args()
-    if args.test:
-        return test(APPLICATIONS[args.test], args.shim)
-    return measure(args.shim, args.ranks, args.runs, args.page)
+    LIBRARIES = args.libraries
+    return test_all(args.test, args.mpi[0]) if args.test else measure(args)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +20,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,19 +63,18 @@ void forbid_reading_others() {
   }
 }
 
-/// Rank 1 must read the others' blocks, and may not.
+/// Rank 1 is to read the others' blocks, and may not: they stage them.
 task<> read_what_is_forbidden(team& team) {
   co_await muster::barrier(team);
   if (team.rank() == 1) forbid_reading_others();
-  std::vector<double> send(10000 * team.size(), 1.0);
+  constexpr std::size_t block = 10000;
+  std::vector<double> send(block * team.size(), static_cast<double>(team.rank()));
   std::vector<double> receive(send.size());
-  try {
-    co_await muster::alltoall(team, send, receive);
-    // Whoever does not need rank 1 any more may have finished; the next one shows it.
-    co_await muster::alltoall(team, send, receive);
-  } catch (const muster::error& why) {
-    std::printf("rank %zu: %s\n", team.rank(), why.what());
+  co_await muster::alltoall(team, send, receive);
+  for (std::size_t i = 0; i < receive.size(); ++i) {
+    if (receive[i] != static_cast<double>(i / block)) co_return;
   }
+  std::printf("rank %zu has received all\n", team.rank());
 }
 
 void say_where(team& team) {
@@ -113,6 +114,32 @@ void leave_orphan() {
   }
 }
 
+/// Has a child process destroy what it inherited, by `exit` and by returning; the ranks go on.
+int fork_and_go_on(muster::progress by) {
+  muster::world world({.progress = by});
+  team& all = world.team();
+  std::unique_ptr<team> made;
+  if (by == muster::progress::caller) made = world.run(muster::duplicate(all));
+  team& on = made ? *made : all;
+  std::vector<double> data(100, 1.0);
+  for (const bool returns : {false, true, false, true}) {
+    world.run(muster::allreduce(on, data, muster::sum));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (returns) return 9;
+      std::exit(9);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 9) {
+      std::printf("rank %zu: its child has status %d\n", all.rank(), status);
+    }
+  }
+  world.run(muster::allreduce(on, data, muster::sum));
+  std::printf("rank %zu went on to %g\n", all.rank(), data.front());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,6 +148,8 @@ int main(int argc, char** argv) {
     wait_for_signal();
     return 0;
   }
+  if (what == "forks") return fork_and_go_on(muster::progress::caller);
+  if (what == "forks beside a thread") return fork_and_go_on(muster::progress::thread);
   muster::world world;
   team& team = world.team();
   const auto end_with = [&](std::function<void()> end) {
