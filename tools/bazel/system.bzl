@@ -104,6 +104,12 @@ def system_libraries():
         linkopts = ["-L" + _LIB + "/openmpi/lib", "-lmpi"],
     )
     _system_library(
+        name = "pmix",
+        package = "libpmix-dev",
+        header = _LIB + "/pmix2/include/pmix.h",
+        include = _LIB + "/pmix2/include",
+    )
+    _system_library(
         name = "rdmacm",
         package = "librdmacm-dev",
         header = "/usr/include/rdma/rdma_cma.h",

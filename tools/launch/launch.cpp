@@ -16,6 +16,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/environment.hpp"
 #include "engine/error.hpp"
 #include "engine/team/topology.hpp"
 #include "tools/launch/child.hpp"
@@ -226,7 +227,7 @@ private:
 int run(const options& what) {
   if (!what.record_arrivals.empty()) {
     const auto folder = profile::prepare_folder(what.record_arrivals);
-    ::setenv(profile::environment_name, folder.c_str(), 1);
+    ::setenv(environment::arrivals.name, folder.c_str(), 1);
   }
   return launcher(what).run();
 }
