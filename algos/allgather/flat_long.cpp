@@ -29,7 +29,7 @@ task<> run(context& me, const arguments& call) {
     }
     blocks.take(k);
   }
-  co_await me.copy(call.received_from(me.rank()), own);
+  co_await me.copy_own(call.received_from(me.rank()), own);
   co_await blocks.returned();
 }
 

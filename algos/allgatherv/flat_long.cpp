@@ -26,7 +26,7 @@ task<> run(context& me, const arguments& call) {
   pooled<target> takes(me.size());
   for (std::size_t from = 0; from < me.size(); ++from) takes[from] = call.received_from(from);
   co_await exchange_blocks(me, blocks, {&own, 1}, takes, 0);
-  co_await me.copy(call.received_from(me.rank()), own);
+  co_await me.copy_own(call.received_from(me.rank()), own);
 }
 
 }  // namespace

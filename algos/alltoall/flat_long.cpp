@@ -41,8 +41,8 @@ task<> run(context& me, const arguments& call) {
     }
     blocks.take(k);
   }
-  co_await me.copy(call.received_from(me.rank()),
-                   all.subspan(me.rank() * call.bytes(), call.bytes()));
+  co_await me.copy_own(call.received_from(me.rank()),
+                       all.subspan(me.rank() * call.bytes(), call.bytes()));
   co_await blocks.returned();
 }
 

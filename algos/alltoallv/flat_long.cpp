@@ -33,7 +33,7 @@ task<> run(context& me, const arguments& call) {
   const source own = std::exchange(gives[me.rank()], {});
   varying_track blocks(me, 0, me.size());
   me.arrive();
-  co_await me.copy(takes[me.rank()], own);
+  co_await me.copy_own(takes[me.rank()], own);
   co_await exchange_blocks(me, blocks, gives, takes, me.rank());
 }
 

@@ -23,7 +23,7 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   if (call.count == 0) co_return;
   if (me.rank() == call.root) {
-    co_await me.copy(call.received_from(me.rank()), own);
+    co_await me.copy_own(call.received_from(me.rank()), own);
     co_await gather_blocks(blocks, [&](std::size_t from, std::size_t item) {
       return blocks.copy(from, item, 0, call.received_from(from));
     });

@@ -32,7 +32,7 @@ task<> receive(context& me, const arguments& call, varying_track& on) {
     counts[from] = on.items_for(call.received_from(from).size());
   }
   on.will_take(counts);
-  co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
+  co_await me.copy_own(call.received_from(me.rank()), call.own_block(me.rank()));
   co_await gather_blocks(on, [&](std::size_t from, std::size_t item) {
     return on.copy(from, item, 0, call.received_from(from));
   });

@@ -25,7 +25,7 @@ task<> send(context& me, const arguments& call, track& blocks) {
     const auto block = [&call](std::size_t to) { return call.sent_to(to); };
     co_await stage_blocks(me, blocks, block);
   }
-  if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
+  if (!call.in_place()) co_await me.copy_own(call.result(), call.sent_to(me.rank()));
   co_await blocks.returned();
 }
 

@@ -27,7 +27,7 @@ task<> send(context& me, const arguments& call, varying_track& on) {
     const std::size_t count = most_items(on, gives);
     for (std::size_t k = 0; k < count; ++k) co_await stage_item(me, on, gives, k);
   }
-  if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
+  if (!call.in_place()) co_await me.copy_own(call.result(), call.sent_to(me.rank()));
   co_await on.returned();
 }
 
@@ -48,7 +48,7 @@ task<> run(context& me, const arguments& call) {
   varying_track blocks(me, 0, me.size(), items::far);
   me.arrive();
   if (me.size() == 1) {
-    if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(0));
+    if (!call.in_place()) co_await me.copy_own(call.result(), call.sent_to(0));
   } else if (me.rank() == call.root) {
     co_await send(me, call, blocks);
   } else {

@@ -134,8 +134,9 @@ void context::take_place() noexcept {
     time->begin(ticket_.sequence, call_, prepared_.chosen->id);
   }
   // Short results are written as they are, whatever their number.
-  results_exceed_cache_ = time == nullptr && ticket_.kind >= stage_kind::lengthy &&
-                          received_in_node() > team_.machine_.cache_bytes / 4;
+  if (time == nullptr && ticket_.kind >= stage_kind::lengthy) {
+    copy_to_result_ = team_.copies_to_results_.of(received_in_node());
+  }
 }
 
 std::size_t context::received_in_node() const noexcept {

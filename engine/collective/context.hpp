@@ -4,7 +4,6 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <span>
@@ -22,6 +21,7 @@
 #include "engine/collective/stream_copy.hpp"
 #include "engine/collective/track.hpp"
 #include "engine/collective/waits.hpp"
+#include "engine/copy_bytes.hpp"
 #include "engine/team/arrival_log.hpp"
 #include "engine/team/team.hpp"
 #include "engine/wire/board.hpp"
@@ -148,20 +148,25 @@ public:
   /// The same into this rank's stage.
   wire::work_wait stage(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
     wire::virtual_time* const time = fabric().time();
-    if (time != nullptr) [[unlikely]] {
-      move_bytes(time, to, from.data());
+    timed_copy* const timed = time == nullptr ? team_.copies_to_stage_.of(from.size()) : nullptr;
+    if (timed != nullptr) {
+      (*timed)(to.data(), from.data(), from.size());
     } else if (!from.empty()) {
-      team_.stage_stores_.copy(to.data(), from.data(), from.size());
+      move_bytes(time, to, from.data());
     }
     return wire::work_wait(time);
   }
-  /// The same into this rank's result; past the cache, where the results of the node's ranks would
-  /// not stay in it anyway.
+  /// The same into this rank's result: from its own buffer, or from a neighbour's memory.
+  wire::work_wait copy_own(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
+    if (copy_to_result_ == nullptr || to.data() == from.data()) return copy(to, from);
+    (*copy_to_result_)(to.data(), from.data(), from.size());
+    return wire::work_wait(nullptr);
+  }
   wire::work_wait copy_result(std::span<std::byte> to, const std::byte* from) {
     wire::virtual_time* const time = fabric().time();
     read_neighbours([&] {
-      if (results_exceed_cache_) {
-        stream_copy(to.data(), from, to.size());
+      if (copy_to_result_ != nullptr) {
+        (*copy_to_result_)(to.data(), from, to.size());
       } else {
         move_bytes(time, to, from);
       }
@@ -229,7 +234,7 @@ private:
     if (time != nullptr) [[unlikely]] {
       time->copy(to, from);
     } else {
-      std::memcpy(to.data(), from, to.size());
+      copy_bytes(to.data(), from, to.size());
     }
   }
   const wire::board& board() const noexcept { return team_.fabric().board(); }
@@ -360,8 +365,8 @@ private:
   std::size_t index_;
   prepared_call prepared_;
   bool running_ = false;
-  bool results_exceed_cache_ = false;
-  wire::arrival* lane_ = nullptr;  // of all neighbours
+  timed_copy* copy_to_result_ = nullptr;  // null: by ordinary stores, or where time is virtual
+  wire::arrival* lane_ = nullptr;         // of all neighbours
   ticket ticket_;
   arrival_log::begun logged_;  // where the team has a log
   scratch_memory scratch_;

@@ -3,7 +3,6 @@
 #include "engine/collective/context.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace muster {
 namespace {
@@ -65,8 +64,7 @@ std::byte* track::bounce_buffer(std::size_t neighbour) const noexcept {
 
 bool track::lend(std::span<const std::byte> contribution, lending how) noexcept {
   const bool foreign =
-      how == lending::for_copies && (is_better_foreign(contribution.size(), cut_.block_bytes) ||
-                                     is_stage_too_new(contribution.size(), cut_.block_bytes));
+      how == lending::for_copies && is_better_foreign(contribution.size(), cut_.block_bytes);
   if (!offer(contribution, foreign, cut_.count())) return false;
   if (cut_.count() != 0) post(cut_.count() - 1);
   return true;
@@ -89,20 +87,26 @@ bool track::is_better_foreign(std::size_t bytes, std::size_t block_bytes) const 
   const std::size_t others = me_.node().size() - 1;
   // One block for all, or one for each.
   const std::size_t readers = cut_.blocks == 1 && sole_reader_ == all ? others : 1;
+  const machine& seen = me_.team_.machine();
   const std::size_t footprint = 2 * bytes * me_.node().size();
-  return block_bytes >= me_.team_.machine().foreign_from(readers, footprint);
+  if (block_bytes >= seen.foreign_from(readers, footprint)) return true;
+  if (me_.fabric().time() != nullptr || block_bytes < machine::least_without_staging) return false;
+  if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return false;
+  return (readers == 1 && is_exchange_beyond_caches(footprint)) || is_stage_too_new(bytes, readers);
 }
 
-bool track::is_stage_too_new(std::size_t bytes, std::size_t block_bytes) const noexcept {
-  constexpr std::size_t most_readers = 3;  // of one block; each takes a copy of the kernel's
-  const bool one_for_all = cut_.blocks == 1 && sole_reader_ == all;
-  if (one_for_all && me_.node().size() - 1 > most_readers) return false;
-  const machine& seen = me_.machine();
-  if (me_.fabric().time() != nullptr) return false;
-  if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return false;
-  if (block_bytes < machine::least_without_staging) return false;
+bool track::is_exchange_beyond_caches(std::size_t footprint) const noexcept {
+  constexpr std::size_t far_beyond = 4;
+  return !has_root(me_.call_.what) && footprint / far_beyond >= me_.team_.machine().cache_bytes;
+}
+
+bool track::is_stage_too_new(std::size_t bytes, std::size_t readers) const noexcept {
+  constexpr std::size_t most_readers = 3;  // each takes a copy of the kernel's
+  if (readers > most_readers) return false;
+  if (me_.team_.is_refused_foreign()) return true;  // nothing will be lent, nor counted as lent
   const std::size_t staged = std::min(bytes, cut_.ahead * wire::item_bytes);
-  return me_.team_.stage_pages_.are_too_new(me_.ticket_.stage, index_, staged);
+  return me_.team_.stage_pages_.are_too_new(me_.call_.what, me_.ticket_.stage, index_, bytes,
+                                            staged);
 }
 
 track::room_wait track::room(std::size_t item, std::size_t readers) noexcept {
@@ -236,7 +240,7 @@ void track::answer(std::size_t neighbour) noexcept {
   const std::size_t offset = std::min<std::size_t>(theirs.offset, lent_foreign_.size());
   const std::size_t bytes = std::min<std::size_t>(theirs.bytes, wire::item_bytes);
   const auto piece = lent_foreign_.subspan(offset, std::min(bytes, lent_foreign_.size() - offset));
-  if (!piece.empty()) std::memcpy(bounce_buffer(me_.index_), piece.data(), piece.size());
+  copy_bytes(bounce_buffer(me_.index_), piece.data(), piece.size());
   answered_ = neighbour;
   answer_ = theirs.asked.load(std::memory_order_relaxed);  // `has_asked` has synchronised
   me_.fabric().announce(theirs.given, answer_);

@@ -88,8 +88,6 @@ protected:
   /// Whether readers had better copy a contribution of so many bytes from this rank's memory, if
   /// its blocks are, or the longest is, of `block_bytes`.
   bool is_better_foreign(std::size_t bytes, std::size_t block_bytes) const noexcept;
-  /// Whether so much had better be lent than staged in pages that were never touched.
-  bool is_stage_too_new(std::size_t bytes, std::size_t block_bytes) const noexcept;
   /// Offers memory; the first post tells. \returns whether readers can get at it.
   bool offer(std::span<const std::byte> memory, bool foreign, std::size_t items_to_take) noexcept;
   /// Has the kernel copy from a neighbour's memory, or the neighbour, where the kernel refuses.
@@ -105,6 +103,11 @@ protected:
 private:
   friend class context;
   friend class neighbours_wait;
+  /// Whether all ranks copy at once what no cache holds. A stage is then one more trip through
+  /// memory, and nobody is left to hide it.
+  bool is_exchange_beyond_caches(std::size_t footprint) const noexcept;
+  /// Whether so much would be staged in pages that were never touched.
+  bool is_stage_too_new(std::size_t bytes, std::size_t readers) const noexcept;
   class bounce_wait;
   bool is_here(std::size_t neighbour, std::size_t item) const noexcept;
   const void* watched_of(std::size_t neighbour) const noexcept;

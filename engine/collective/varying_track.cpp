@@ -46,9 +46,7 @@ bool varying_track::lend(std::span<const std::span<const std::byte>> blocks) noe
   }
   if (longest == 0) return false;  // the notes are all there is
   const auto memory = hull(blocks);
-  const bool foreign =
-      is_better_foreign(all_bytes, longest) || is_stage_too_new(all_bytes, longest);
-  if (!offer(memory, foreign, 1)) return false;
+  if (!offer(memory, is_better_foreign(all_bytes, longest), 1)) return false;
   write_notes(stage(me_.index_, 0), blocks, memory);
   post(0);
   return true;

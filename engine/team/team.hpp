@@ -13,7 +13,7 @@
 #include "engine/collective/prepared_call.hpp"
 #include "engine/collective/selection.hpp"
 #include "engine/collective/stage_pages.hpp"
-#include "engine/collective/stage_stores.hpp"
+#include "engine/collective/timed_copy.hpp"
 #include "engine/progress/engine.hpp"
 #include "engine/team/machine.hpp"
 #include "engine/team/order.hpp"
@@ -114,6 +114,7 @@ public:
     constexpr unsigned a_while = 64;
     staged_lendings_ = a_while;
   }
+  bool is_refused_foreign() const noexcept { return staged_lendings_ != 0; }
 
 private:
   friend class context;
@@ -154,7 +155,8 @@ private:
   arrival_log* arrivals_ = nullptr;  // null: nobody wants to know
   std::vector<std::span<std::byte>> idle_staging_;
   std::size_t staging_count_ = 0;  // idle or not
-  stage_stores stage_stores_;
+  copies_to_stage copies_to_stage_;
+  copies_to_results copies_to_results_;
   stage_pages stage_pages_;
   unsigned staged_lendings_ = 0;  // to be staged before memory is lent to the kernel again
 };

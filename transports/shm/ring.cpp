@@ -1,7 +1,8 @@
 #include "transports/shm/ring.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "engine/copy_bytes.hpp"
 
 namespace muster::shm {
 namespace {
@@ -10,15 +11,15 @@ void copy_in(ring& to, std::uint64_t at, std::span<const std::byte> bytes) noexc
   if (bytes.empty()) return;
   const std::size_t start = at % wire::channel::capacity;
   const std::size_t first = std::min(bytes.size(), wire::channel::capacity - start);
-  std::memcpy(to.data.data() + start, bytes.data(), first);
-  std::memcpy(to.data.data(), bytes.data() + first, bytes.size() - first);
+  copy_bytes(to.data.data() + start, bytes.data(), first);
+  copy_bytes(to.data.data(), bytes.data() + first, bytes.size() - first);
 }
 
 void copy_out(const ring& from, std::uint64_t at, std::span<std::byte> bytes) noexcept {
   const std::size_t start = at % wire::channel::capacity;
   const std::size_t first = std::min(bytes.size(), wire::channel::capacity - start);
-  std::memcpy(bytes.data(), from.data.data() + start, first);
-  std::memcpy(bytes.data() + first, from.data.data(), bytes.size() - first);
+  copy_bytes(bytes.data(), from.data.data() + start, first);
+  copy_bytes(bytes.data() + first, from.data.data(), bytes.size() - first);
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ bool ring_channel::take_in_place(std::span<std::byte> place) noexcept {
   const std::uint64_t end = at + sizeof from;
   bool is_taken = true;
   if (from.where == wire::origin::kind::process) {
-    std::memcpy(place.data(), fabric_.borrow(from), place.size());
+    copy_bytes(place.data(), fabric_.borrow(from), place.size());
   } else {
     is_taken = fabric_.fetch(ends_.from, from, 0, place) == 0;
   }
