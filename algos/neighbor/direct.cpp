@@ -11,60 +11,15 @@
 // Source: the text of MPI-4.0 (8.6), which defines these collectives by messages.
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/neighbor_edges.hpp"
 #include "engine/collective/context.hpp"
 #include "engine/coro/when_all.hpp"
 
 namespace muster::algos {
 namespace {
-
-/// A block, and who is at its other end.
-template <class Byte>
-struct edge {
-  std::size_t rank;
-  std::size_t position;  ///< among those of the same rank
-  std::span<Byte> bytes;
-};
-using outgoing = edge<const std::byte>;
-using incoming = edge<std::byte>;
-
-/// From the next rank on, so that ranks do not all begin with the same one, those of a rank in
-/// their order; this rank's own come last.
-template <class Byte>
-void put_in_order(const context& me, pooled_list<edge<Byte>>& edges) {
-  const auto turn = [&me](const edge<Byte>& one) {
-    return std::tuple((one.rank + me.size() - me.rank() - 1) % me.size(), one.position);
-  };
-  std::ranges::sort(edges, {}, turn);
-}
-
-pooled_list<outgoing> outgoing_of(const context& me, const arguments& call) {
-  const neighborhood& with = *call.neighbors;
-  pooled_list<outgoing> edges;
-  edges.reserve(with.destinations.size());
-  for (std::size_t i = 0; i < with.destinations.size(); ++i) {
-    if (with.destinations[i] == no_rank) continue;
-    edges.push_back({with.destinations[i], i, call.sent_to_neighbor(i)});
-  }
-  put_in_order(me, edges);
-  return edges;
-}
-
-pooled_list<incoming> incoming_of(const context& me, const arguments& call) {
-  const neighborhood& with = *call.neighbors;
-  pooled_list<incoming> edges;
-  edges.reserve(with.sources.size());
-  for (std::size_t i = 0; i < with.sources.size(); ++i) {
-    const std::size_t place = with.source_at(i);
-    if (with.sources[place] == no_rank) continue;
-    edges.push_back({with.sources[place], i, call.received_from(place)});
-  }
-  put_in_order(me, edges);
-  return edges;
-}
 
 /// How many from the first on are of its rank.
 template <class Edge>
