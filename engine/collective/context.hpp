@@ -18,7 +18,6 @@
 #include "engine/collective/pooled.hpp"
 #include "engine/collective/prepared_call.hpp"
 #include "engine/collective/scratch_memory.hpp"
-#include "engine/collective/stream_copy.hpp"
 #include "engine/collective/track.hpp"
 #include "engine/collective/waits.hpp"
 #include "engine/copy_bytes.hpp"
