@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
+#include "engine/mpi/barrier_exit.hpp"
 #include "engine/mpi/call.hpp"
 #include "engine/mpi/driver.hpp"
 #include "engine/mpi/exchange.hpp"
@@ -73,6 +74,8 @@ public:
   /// The team goes. Requests that nobody has waited for may keep the rest beyond the driver's life.
   void let_go();
 
+  barrier_exit& leaving_barriers() noexcept { return leaving_barriers_; }
+
   /// The last blocking call of its kind, if it was written like this one; or null.
   remembered* recall(const call& like) noexcept {
     auto& last = last_[static_cast<std::size_t>(like.what)];
@@ -127,6 +130,7 @@ private:
   std::vector<std::size_t> sources_;
   std::vector<std::size_t> destinations_;
   neighborhood neighbors_;  // of these
+  barrier_exit leaving_barriers_;
   std::array<std::optional<remembered>, routines> last_;
   std::vector<std::unique_ptr<remembered>> idle_;
 };

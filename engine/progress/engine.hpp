@@ -158,6 +158,7 @@ public:
   unsigned looks_before_suspending() const noexcept {
     return spins_skipped_ != 0 ? 0 : waiting_.looks_before_suspending;
   }
+  const waiting_policy& waiting() const noexcept { return waiting_; }
   unsigned looks_at_other_cores() const noexcept { return waiting_.looks_at_other_cores; }
   bool nothing_else_waits() const noexcept { return first_ == nullptr; }
   /// Whether a change of `word` can make some wait ready.

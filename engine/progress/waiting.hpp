@@ -34,6 +34,9 @@ struct waiting_policy {
   clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
   idling when_idle = idling::sleeps;     ///< and afterwards
 
+  /// Whether a look in vain may keep from its core whom it waits for.
+  bool yields_at_once() const noexcept { return spins == 0; }
+
   static constexpr waiting_policy core_of_its_own() {
     return {
         .looks_before_suspending = 64, .spins = 200, .yield_for = std::chrono::microseconds(100)};

@@ -90,6 +90,9 @@ public:
     return completed_;
   }
 
+  /// The sequence number of the operation that this rank begins next, and its lane.
+  std::uint64_t next() const noexcept { return begun_ + 1; }
+  std::size_t next_lane() const noexcept { return next() & (extent_.lanes - 1); }
   std::uint64_t completed() const noexcept { return completed_; }
   /// Whether an operation that this rank has begun is complete, whatever became of those before it.
   bool is_complete(std::uint64_t sequence) const noexcept {

@@ -103,6 +103,13 @@ public:
   /// \throws error where the team is broken.
   void require_whole() const;
 
+  /// Whether a rank of this node is seen to have begun the operation that this rank begins next.
+  bool has_begun_next(std::size_t rank) const noexcept {
+    // relaxed: nothing of what it wrote before is read here.
+    return fabric_.record(order_.next_lane(), rank).sequence.load(std::memory_order_relaxed) >=
+           order_.next();
+  }
+
   /// What is to be known of a call before it begins; see `prepare`. Made by whoever drives the
   /// team's engine, it is not worked out twice for like calls.
   prepared_call prepare_call(const arguments& call);
