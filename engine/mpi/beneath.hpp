@@ -36,9 +36,13 @@ enum class progress_hook : std::uint8_t {
 struct tending {
   void (*with_mpi)();
   void (*without_mpi)();
+  bool (*has_work)();  ///< whether a call of them could do anything
 };
-/// Which of the two is called from now on, if any.
+/// Which of the two is called from now on, if any. After many looks without work it may cease to
+/// be, until `resume_hook`.
 progress_hook hook_into_progress(const tending& tend, bool many_threads);
+/// On any thread, when there has come to be work.
+void resume_hook() noexcept;
 /// Lets the MPI make progress with what it has under way.
 void progress_beneath() noexcept;
 

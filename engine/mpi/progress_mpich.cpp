@@ -9,6 +9,7 @@ namespace {
 
 struct hook {
   std::atomic<void (*)()> tend{nullptr};
+  bool (*has_work)() = nullptr;
   std::atomic<bool> was_called{false};
 };
 
@@ -24,11 +25,15 @@ progress_hook hook_into_progress(const tending& tend, bool many_threads) {
   mine.was_called = false;
   progress_beneath();
   if (!mine.was_called) return progress_hook::none;  // another device than UCX
+  mine.has_work = tend.has_work;
   // Where there may be many threads, UCX is called under locks that calls of MPI would take again.
   // release: what the shim is made of, before a thread calls into it.
   mine.tend.store(many_threads ? tend.without_mpi : tend.with_mpi, std::memory_order_release);
   return many_threads ? progress_hook::without_mpi : progress_hook::with_mpi;
 }
+
+// A function whose name was taken is called for good.
+void resume_hook() noexcept {}
 
 void progress_beneath() noexcept {
   int found = 0;
@@ -48,7 +53,8 @@ extern "C" unsigned ucp_worker_progress(void* worker) {
   muster::mpi::hook& mine = muster::mpi::the_hook();
   mine.was_called.store(true, std::memory_order_relaxed);
   // acquire: see hook_into_progress.
-  if (void (*const tend)() = mine.tend.load(std::memory_order_acquire)) tend();
+  void (*const tend)() = mine.tend.load(std::memory_order_acquire);
+  if (tend != nullptr && mine.has_work()) tend();
   inside = false;
   return events;
 }

@@ -37,11 +37,6 @@ void print_report(const usages* own) {
 
 }  // namespace
 
-std::atomic<shim*>& shim::active() noexcept {
-  static std::atomic<shim*> one{nullptr};
-  return one;
-}
-
 guests<shim>& shim::in_progress() noexcept {
   static guests<shim> all;
   return all;
@@ -64,7 +59,8 @@ void shim::begin(notice_board* board) {
   const settings own = agree_on_settings(world);
   is_reporting() = own.report;
   if (!own.takes_anything()) return;
-  const conditions found = agree_on_conditions(world, {on_progress, on_progress_without_mpi});
+  const conditions found =
+      agree_on_conditions(world, {on_progress, on_progress_without_mpi, has_work});
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
   communicator_bootstrap near(together);

@@ -95,10 +95,15 @@ public:
 private:
   using requests = std::unordered_map<MPI_Request, pending*>;
 
-  static std::atomic<shim*>& active() noexcept;
+  // In the header: each call of a collective begins with it.
+  static std::atomic<shim*>& active() noexcept {
+    static constinit std::atomic<shim*> one{nullptr};
+    return one;
+  }
   /// Those who look at it in the MPI's progress, on whichever thread.
   static guests<shim>& in_progress() noexcept;
   static void forget_in_children();
+  static bool has_work();
   static void on_progress();
   static void on_progress_without_mpi();
 

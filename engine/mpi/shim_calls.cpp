@@ -70,8 +70,10 @@ answer shim::blocking_on_host(const call& what) {
   const kind of{what.what, form::blocking};
   try {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
+    on->leaving_barriers().begin(what, on->rank());
     if (remembered* const before = on->recall(what)) {
       carry_out(of, before->again(on->team(), what));
+      on->leaving_barriers().end(on->team());
       note(of, watch, on->team(), before->meant());
       return {true, MPI_SUCCESS};
     }

@@ -98,14 +98,15 @@ bool shim::freed_operation(MPI_Op op) {
   return true;
 }
 
+// seq_cst: with `start_or_wait`, see resume_hook.
+bool shim::has_work() { return under_way_.load(std::memory_order_seq_cst) != 0; }
+
 void shim::on_progress() {
-  if (under_way_.load(std::memory_order_relaxed) == 0) return;
   in_progress().visit(active(),
                       [](shim& one) { one.driver_.tend([&one]() noexcept { one.look(); }); });
 }
 
 void shim::on_progress_without_mpi() {
-  if (under_way_.load(std::memory_order_relaxed) == 0) return;
   in_progress().visit(active(), [](shim& one) {
     one.driver_.tend([&one]() noexcept {
       if (!one.waiting_.empty()) one.start_waiting(&communicator::advance_without_mpi);
@@ -138,7 +139,8 @@ void shim::start_waiting(bool (communicator::*advance)()) {
 }
 
 void shim::start_or_wait(pending& one) {
-  under_way_.fetch_add(1, std::memory_order_relaxed);
+  under_way_.fetch_add(1, std::memory_order_seq_cst);
+  resume_hook();
   const bool others_wait = std::ranges::any_of(
       waiting_, [&one](const pending* other) { return &other->on() == &one.on(); });
   if (one.on().is_made() && !others_wait) {
