@@ -89,7 +89,7 @@ inline constexpr variable test_seed{
     .values = "a number",
     .otherwise = "another one in each run",
     .what = "Tests draw their random cases from it; what fails prints it.",
-    .reader = "the tests",
+    .reader = "the tests, `muster check`",
     .whom = audience::tests};
 
 inline constexpr variable test_rows{.name = "MUSTER_TEST_ROWS",

@@ -1,6 +1,10 @@
 #pragma once
 
-#include <functional>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
 #include <span>
 #include <string_view>
 
@@ -9,6 +13,7 @@
 #include "engine/team/machine.hpp"
 #include "engine/team/order.hpp"
 #include "engine/team/shape.hpp"
+#include "engine/version.hpp"
 
 namespace muster {
 
@@ -65,7 +70,54 @@ struct choice {
   tuning how;
 };
 
-/// The algorithms an engine was given, the preferred one first within each collective.
-using catalog = std::span<const algorithm>;
+/// Which Muster a catalog was compiled with. It is the first thing in every version's catalog, so
+/// that another version can read it.
+struct catalog_stamp {
+  std::array<char, 16> magic = {"muster::catalog"};
+  std::array<char, 24> version = padded(muster::version);
+  /// Of one version from one day to the next: what rows, and what they are asked about, take.
+  std::array<std::uint32_t, 4> layout = {sizeof(algorithm), sizeof(arguments),
+                                         sizeof(muster::shape), sizeof(muster::machine)};
+
+  friend bool operator==(const catalog_stamp&, const catalog_stamp&) = default;
+
+private:
+  static constexpr std::array<char, 24> padded(std::string_view text) {
+    std::array<char, 24> result{};
+    for (std::size_t i = 0; i < text.size(); ++i) result[i] = text[i];
+    return result;
+  }
+};
+
+/// The algorithms an engine was given, the preferred one first within each collective: a view of
+/// rows that somebody else holds.
+class catalog {
+public:
+  catalog() = default;
+  /// \param rows outlive the catalog and its copies
+  template <class Rows>
+    requires(!std::same_as<Rows, catalog>) &&
+            std::convertible_to<const Rows&, std::span<const algorithm>>
+  catalog(const Rows& rows) : rows_(rows) {}
+  catalog(const algorithm* first, std::size_t count) : rows_(first, count) {}
+
+  const algorithm* begin() const noexcept { return rows_.data(); }
+  const algorithm* end() const noexcept { return rows_.data() + rows_.size(); }
+  const algorithm* data() const noexcept { return rows_.data(); }
+  std::size_t size() const noexcept { return rows_.size(); }
+  const algorithm& operator[](std::size_t i) const noexcept { return rows_[i]; }
+  const catalog_stamp& made_by() const noexcept { return made_by_; }
+
+private:
+  catalog_stamp made_by_;
+  std::span<const algorithm> rows_;
+};
 
 }  // namespace muster
+
+template <>
+inline constexpr bool std::ranges::enable_borrowed_range<muster::catalog> = true;
+
+/// What a shared library of algorithms exports, for the commands' `--catalog`: its rows, which stay
+/// as long as it is loaded. See docs/own-algorithm.md.
+extern "C" const muster::catalog* muster_catalog() noexcept;
