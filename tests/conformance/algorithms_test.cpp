@@ -5,45 +5,21 @@
 #include <string>
 
 #include "algos/catalog.hpp"
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/findings.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/rows.hpp"
+#include "tools/conformance/sweep.hpp"
 
 namespace muster::testing {
 namespace {
-
-void run_row(const algorithm& row, team& of, findings& found) {
-  const std::vector<spec> calls = calls_for(row, of);
-  if (calls.empty()) return;
-  for (const std::string& choice : choices_of(row)) {
-    of.choose(row.what, choice);
-    make_calls(of, calls, {.in_flight = 3, .unpunctual = true, .seed = run_seed()}, found);
-  }
-}
-
-std::string run_row(const algorithm& row, const world_case& world) {
-  const std::string what =
-      std::string(name(row.what)) + " " + std::string(row.id) + ", " + describe(world);
-  const watchdog alive(what);
-  findings found;
-  try {
-    run_threads(world.ranks, [&](team& of) { run_row(row, of, found); }, options_for(world));
-  } catch (const std::exception& why) {
-    found.add(std::string("exception: ") + why.what());
-  }
-  const std::string wrong = found.take();
-  return wrong.empty() ? wrong : what + "; " + how_to_replay() + "\n" + wrong;
-}
 
 TEST_CASE("every algorithm wherever it suits") {
   constexpr std::size_t ranks[] = {1, 2, 3, 5, 8, 9};
   constexpr std::size_t fewer[] = {2, 5};
   const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
-  for (const world_case& world : worlds(counts)) {
-    for (const algorithm& row : tested_rows()) {
-      const std::string wrong = run_row(row, world);
+  std::uint64_t turn = run_seed();
+  for (const algorithm& row : tested_rows()) {
+    for (const world_case& world : worlds_in_turn(counts, turn++)) {
+      const std::string wrong = run_row(row, algos::catalog(), world).wrong;
       CHECK_MESSAGE(wrong.empty(), wrong);
     }
   }
@@ -54,7 +30,7 @@ TEST_CASE("algorithms of large nodes, with more groups") {
                          movement::staged};
   for (const algorithm& row : tested_rows()) {
     if (row.id != "grouped") continue;
-    const std::string wrong = run_row(row, world);
+    const std::string wrong = run_row(row, algos::catalog(), world).wrong;
     CHECK_MESSAGE(wrong.empty(), wrong);
   }
 }

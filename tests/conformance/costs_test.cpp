@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "algos/catalog.hpp"
-#include "tests/conformance/simulated.hpp"
-#include "tests/harness/findings.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/simulated.hpp"
 
 namespace muster::testing {
 namespace {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/findings.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/sweep.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

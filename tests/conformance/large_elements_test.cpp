@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "algos/catalog.hpp"
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/findings.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/sweep.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {
@@ -175,7 +175,8 @@ void check_all_rows(std::span<const std::size_t> counts) {
   for (std::size_t i = 0; i < most_ranks; ++i) {
     all.push_back(contribution_of<T>(i, 2 * counts.back() * most_ranks));
   }
-  for (const world_case& world : worlds(sanitized ? std::span<const std::size_t>(few) : many)) {
+  const auto ranks = sanitized ? std::span<const std::size_t>(few) : many;
+  for (const world_case& world : worlds_in_turn(ranks, run_seed() + sizeof(T) / 8)) {
     const watchdog alive(describe(world));
     findings found;
     run_threads(

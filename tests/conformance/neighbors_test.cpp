@@ -1,7 +1,7 @@
 // Collectives of neighbours on every fabric that threads and the simulator offer; that nobody waits
 // for those who are not neighbours; and what becomes of neighbours that do not agree.
 
-#include "tests/conformance/neighbors.hpp"
+#include "tools/conformance/neighbors.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "algos/catalog.hpp"
-#include "tests/conformance/simulated.hpp"
-#include "tests/harness/build.hpp"
 #include "tests/harness/failure.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/simulated.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

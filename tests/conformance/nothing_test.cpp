@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "algos/catalog.hpp"
-#include "tests/conformance/simulated.hpp"
-#include "tests/conformance/sweep.hpp"
 #include "tests/harness/failure.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/simulated.hpp"
+#include "tools/conformance/sweep.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

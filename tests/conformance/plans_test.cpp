@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/sweep.hpp"
 
 namespace muster::testing {
 namespace {

@@ -9,10 +9,10 @@
 
 #include <muster/muster.hpp>
 
-#include "tests/conformance/neighbors.hpp"
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/findings.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/neighbors.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/sweep.hpp"
 
 namespace muster::testing {
 namespace {

@@ -4,18 +4,15 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <chrono>
 
 #include "algos/catalog.hpp"
-#include "tests/conformance/simulated.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/rows.hpp"
+#include "tools/conformance/simulated.hpp"
 
 namespace muster::testing {
 namespace {
-
-using namespace std::chrono_literals;
 
 void check_all(std::span<const world_case> each, std::span<const std::size_t> counts) {
   for (const world_case& world : each) {
@@ -40,27 +37,29 @@ TEST_CASE("short messages") {
 
 TEST_CASE("middling messages") {
   constexpr std::size_t counts[] = {4095};
-  check_all(worlds(rank_counts()), counts);
+  check_all(worlds_in_turn(rank_counts(), run_seed() + 1), counts);
 }
 
 TEST_CASE("long messages") {
   constexpr std::size_t counts[] = {65536};
-  check_all(worlds(few_rank_counts()), counts);
+  check_all(worlds_in_turn(few_rank_counts(), run_seed() + 2), counts);
 }
 
 TEST_CASE("very long messages") {
   constexpr std::size_t counts[] = {(std::size_t{1} << 20) + 3};
   constexpr std::size_t ranks[] = {3, 4};
   constexpr layout nodes[] = {layout::one_node, layout::uneven};
-  check_all(worlds(std::span(ranks).first(sanitized ? 1 : 2), nodes), counts);
+  check_all(worlds_in_turn(std::span(ranks).first(sanitized ? 1 : 2), run_seed(), nodes), counts);
 }
 
 TEST_CASE("shared buffers") {
   constexpr std::size_t counts[] = {0, 1, 64, 4095, 65536};
   constexpr std::size_t ranks[] = {1, 2, 4, 7};
   constexpr layout nodes[] = {layout::one_node, layout::uneven};
-  for (const world_case& world : worlds(std::span(ranks).first(sanitized ? 2 : 4), nodes)) {
-    for (const memory buffers : {memory::shared, memory::mixed}) {
+  std::uint64_t turn = run_seed();
+  for (const memory buffers : {memory::shared, memory::mixed}) {
+    const auto some = std::span(ranks).first(sanitized ? 2 : 4);
+    for (const world_case& world : worlds_in_turn(some, turn++, nodes)) {
       const auto calls = all_calls(world.ranks, counts, datatype::uint16, max);
       const std::string wrong = run_simulated(world, calls, {.buffers = buffers});
       CHECK_MESSAGE(wrong.empty(), wrong);
@@ -70,34 +69,33 @@ TEST_CASE("shared buffers") {
 
 // ---- every algorithm, chosen by hand
 
-std::string run_row(const algorithm& row, const world_case& world, const simulated& in) {
-  const watchdog alive(std::string(row.id) + ", " + describe(world));
-  const conduct how{.in_flight = 3, .unpunctual = true, .seed = run_seed()};
-  findings found;
-  sim::simulation all(in.model, algos::catalog(), in.options);
-  const std::vector<spec> calls = calls_for(row, all.rank_at(0).team());
-  all.run([&](sim::rank& me) -> task<> {
-    const lateness pause = rests(me, 50us);
-    for (const std::string& choice : choices_of(row)) {
-      me.team().choose(row.what, choice);
-      co_await make_calls(me.team(), calls, how, found, pause);
-    }
-  });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all.rank_at(i).failure()) found.add(text_of(all.rank_at(i).failure()));
-  }
-  return found.take();
+constexpr std::size_t any_count = 40000;
+
+void check_row(const algorithm& row, const world_case& world,
+               std::size_t largest_count = any_count) {
+  const row_outcome found =
+      simulate_row(row, algos::catalog(), world, simulate(world), largest_count);
+  CHECK_MESSAGE(found.wrong.empty(), found.wrong);
 }
 
 TEST_CASE("every algorithm wherever it suits") {
   constexpr std::size_t ranks[] = {1, 2, 3, 5, 8, 9};
   constexpr std::size_t fewer[] = {1, 2, 3, 5};
   const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
-  for (const world_case& world : worlds(counts)) {
-    for (const algorithm& row : tested_rows()) {
-      const std::string wrong = run_row(row, world, simulate(world));
-      CHECK_MESSAGE(wrong.empty(), name(row.what), " ", row.id, ", ", describe(world), "; ",
-                    how_to_replay(), "\n", wrong);
+  std::uint64_t turn = run_seed();
+  for (const algorithm& row : tested_rows()) {
+    for (const world_case& world : worlds_in_turn(counts, turn++)) check_row(row, world);
+  }
+}
+
+// On one kind of nodes, in turn. References for many ranks and long messages take most of the time.
+TEST_CASE("every algorithm of all other numbers of ranks, short messages") {
+  constexpr std::size_t ranks[] = {4, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17};
+  std::uint64_t turn = run_seed();
+  for (const algorithm& row : tested_rows()) {
+    for (const std::size_t count : std::span(ranks).first(sanitized ? 1 : std::size(ranks))) {
+      const layout nodes = layouts[turn++ % std::size(layouts)];
+      check_row(row, {count, nodes, movements[turn % std::size(movements)]}, 500);
     }
   }
 }
@@ -117,10 +115,8 @@ TEST_CASE("every algorithm of large nodes, whatever the ranks' places") {
     in.model.memory.line_read_ns = 10;
     for (const algorithm& row : tested_rows()) {
       if (row.id != "grouped") continue;
-      const std::string wrong = run_row(row, world, in);
-      CHECK_MESSAGE(wrong.empty(), name(row.what), " ", row.id, ", ", describe(world), ", ",
-                    each.cores, " cores, ", each.cores_a_cache, " a cache; ", how_to_replay(), "\n",
-                    wrong);
+      const std::string wrong = simulate_row(row, algos::catalog(), world, in).wrong;
+      CHECK_MESSAGE(wrong.empty(), each.cores, " cores, ", each.cores_a_cache, " a cache; ", wrong);
     }
   }
 }

@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/sweep.hpp"
 
 namespace muster::testing {
 namespace {
@@ -60,18 +60,18 @@ std::vector<spec> all_types(std::size_t ranks, std::size_t count) {
   return calls;
 }
 
-void check_all(std::size_t count) {
+void check_all(std::size_t count, std::uint64_t turn) {
   constexpr std::size_t all[] = {1, 2, 3, 8};
   constexpr std::size_t few[] = {3};
   const auto ranks = sanitized ? std::span<const std::size_t>(few) : all;
-  for (const world_case& world : worlds(ranks)) {
+  for (const world_case& world : worlds_in_turn(ranks, turn)) {
     const std::string wrong = run_world(world, all_types(world.ranks, count), {});
     CHECK_MESSAGE(wrong.empty(), wrong);
   }
 }
 
-TEST_CASE("every type and operation, short") { check_all(13); }
-TEST_CASE("every type and operation, long") { check_all(rounds(9001, 4501)); }
+TEST_CASE("every type and operation, short") { check_all(13, run_seed()); }
+TEST_CASE("every type and operation, long") { check_all(rounds(9001, 4501), run_seed() + 1); }
 
 }  // namespace
 }  // namespace muster::testing

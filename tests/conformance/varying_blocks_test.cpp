@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/build.hpp"
 #include "tests/harness/failure.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/sweep.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

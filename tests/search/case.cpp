@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "algos/catalog.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 #include "transports/sim/trace.hpp"
 
 namespace muster::testing {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/simulated.hpp"
-#include "tests/conformance/sweep.hpp"
+#include "tools/conformance/simulated.hpp"
+#include "tools/conformance/sweep.hpp"
 
 namespace muster::testing {
 

@@ -20,9 +20,9 @@
 #include <thread>
 #include <vector>
 
-#include "tests/harness/random.hpp"
 #include "tests/search/case.hpp"
 #include "tests/support/seconds.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

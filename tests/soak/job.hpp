@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/sweep.hpp"
+#include "tools/conformance/sweep.hpp"
 
 /// What the soak does, wholly determined by a seed.
 namespace muster::testing {

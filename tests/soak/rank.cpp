@@ -9,9 +9,9 @@
 
 #include <muster/muster.hpp>
 
-#include "tests/harness/build.hpp"
-#include "tests/harness/watchdog.hpp"
 #include "tests/soak/teams.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/harness/random.hpp"
 #include "tests/soak/job.hpp"
 #include "tests/soak/rank.hpp"
 #include "tests/support/seconds.hpp"
+#include "tools/conformance/random.hpp"
 #include "tools/launch/launch.hpp"
 
 namespace muster::testing {

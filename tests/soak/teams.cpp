@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

@@ -8,6 +8,9 @@ folder=$(mktemp -d)
 out=$folder/out
 trap 'rm -rf "$folder"' EXIT
 
+# Where HOME cannot be written matplotlib would look for its fonts again for each picture.
+export MPLCONFIGDIR=${TEST_TMPDIR:-/tmp}/matplotlib
+
 # check NAME CONDITION…: one case.
 check() {
   local name=$1

@@ -13,7 +13,7 @@
 
 #include <muster/muster.hpp>
 
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace {
 

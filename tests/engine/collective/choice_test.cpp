@@ -13,8 +13,8 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
-#include "tests/harness/watchdog.hpp"
 #include "tests/support/says.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

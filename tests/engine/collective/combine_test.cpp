@@ -18,7 +18,7 @@
 
 #include "engine/collective/combine.hpp"
 #include "tests/engine/collective/plain_float.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "engine/collective/timed_copy.hpp"
 #include "engine/copy_bytes.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

@@ -15,7 +15,7 @@
 #include "algos/catalog.hpp"
 #include "engine/team/split.hpp"
 #include "tests/harness/failure.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

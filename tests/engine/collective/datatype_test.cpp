@@ -14,8 +14,8 @@
 #include "engine/collective/forms/elements.hpp"
 #include "engine/collective/reduction.hpp"
 #include "tests/engine/collective/plain_float.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

@@ -15,7 +15,7 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

@@ -10,8 +10,8 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
-#include "tests/harness/random.hpp"
 #include "tests/support/says.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

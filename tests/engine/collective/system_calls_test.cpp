@@ -16,7 +16,7 @@
 
 #include <muster/muster.hpp>
 
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59

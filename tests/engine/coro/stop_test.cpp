@@ -13,7 +13,7 @@
 #include "engine/progress/within.hpp"
 #include "tests/harness/failure.hpp"
 #include "tests/harness/gate.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "algos/catalog.hpp"
 #include "tests/harness/gate.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 #include "transports/shm/fabric.hpp"
 #include "transports/shm/job.hpp"
 

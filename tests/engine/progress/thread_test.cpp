@@ -14,9 +14,9 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
-#include "tests/harness/findings.hpp"
 #include "tests/harness/gate.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

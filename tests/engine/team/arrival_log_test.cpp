@@ -22,7 +22,7 @@
 
 #include "algos/catalog.hpp"
 #include "tests/harness/failure.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 #include "transports/sim/simulation.hpp"
 
 namespace muster::testing {

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

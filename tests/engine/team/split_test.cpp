@@ -17,8 +17,8 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

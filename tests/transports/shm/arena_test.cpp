@@ -8,7 +8,7 @@
 
 #include "engine/error.hpp"
 #include "tests/harness/failure.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

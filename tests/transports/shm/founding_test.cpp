@@ -23,9 +23,9 @@
 #include <muster/muster.hpp>
 
 #include "engine/progress/affinity.hpp"
-#include "tests/harness/build.hpp"
 #include "tests/harness/failure.hpp"
 #include "tests/transports/shm/rank_processes.hpp"
+#include "tools/conformance/build.hpp"
 #include "transports/shm/introduction.hpp"
 #include "transports/shm/measure.hpp"
 #include "transports/shm/trip.hpp"

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "tests/harness/random.hpp"
 #include "tests/transports/sim/run.hpp"
+#include "tools/conformance/random.hpp"
 #include "transports/sim/channel.hpp"
 
 namespace muster::testing {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "tests/harness/build.hpp"
-#include "tests/harness/random.hpp"
 #include "tests/search/case.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 #include "transports/sim/event_queue.hpp"
 
 namespace muster::testing {

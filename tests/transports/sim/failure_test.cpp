@@ -15,8 +15,8 @@
 #include "engine/progress/future.hpp"
 #include "engine/progress/within.hpp"
 #include "tests/harness/failure.hpp"
-#include "tests/harness/watchdog.hpp"
 #include "tests/transports/sim/run.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

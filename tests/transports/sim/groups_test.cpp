@@ -9,8 +9,8 @@
 
 #include "algos/catalog.hpp"
 #include "engine/collective/collectives.hpp"
-#include "tests/harness/watchdog.hpp"
 #include "tests/transports/sim/run.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <list>
 
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 #include "transports/sim/network.hpp"
 
 namespace muster::testing {

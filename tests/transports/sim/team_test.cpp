@@ -14,10 +14,10 @@
 #include "engine/coro/when_all.hpp"
 #include "engine/progress/within.hpp"
 #include "engine/team/split.hpp"
-#include "tests/conformance/simulated.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
 #include "tests/transports/sim/run.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/simulated.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

@@ -1,10 +1,10 @@
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
-#include "tests/harness/build.hpp"
+#include "tools/conformance/build.hpp"
 
 namespace muster::testing {
 

@@ -8,8 +8,8 @@
 
 #include <muster/muster.hpp>
 
-#include "tests/conformance/contents.hpp"
-#include "tests/conformance/placement.hpp"
+#include "tools/conformance/contents.hpp"
+#include "tools/conformance/placement.hpp"
 
 namespace muster::testing {
 

@@ -1,4 +1,4 @@
-#include "tests/conformance/own_reduction.hpp"
+#include "tools/conformance/own_reduction.hpp"
 
 #include <algorithm>
 

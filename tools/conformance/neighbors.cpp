@@ -1,4 +1,4 @@
-#include "tests/conformance/neighbors.hpp"
+#include "tools/conformance/neighbors.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

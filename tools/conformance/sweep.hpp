@@ -11,10 +11,10 @@
 
 #include <muster/muster.hpp>
 
-#include "tests/conformance/checked_call.hpp"
-#include "tests/conformance/contents.hpp"
-#include "tests/harness/findings.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/checked_call.hpp"
+#include "tools/conformance/contents.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 
@@ -47,6 +47,10 @@ std::span<const std::size_t> rank_counts();
 std::vector<world_case> worlds(std::span<const std::size_t> ranks,
                                std::span<const layout> nodes = layouts,
                                std::span<const movement> data = movements);
+/// The same, but data moves in one way a world, in turn: over three turns that follow each other,
+/// in all.
+std::vector<world_case> worlds_in_turn(std::span<const std::size_t> ranks, std::uint64_t turn,
+                                       std::span<const layout> nodes = layouts);
 /// One of 1 … `largest` ranks.
 world_case random_world(random_stream& random, std::size_t largest);
 
@@ -110,6 +114,8 @@ crowd random_crowd(std::uint64_t seed, std::size_t ranks);
 
 /// How a rank comes late: awaited where an unpunctual one may.
 using lateness = std::function<task<>(random_stream&)>;
+/// In real time, by as much as the system's clock and scheduler make of it.
+task<> come_late(random_stream& random);
 
 /// One rank's part of all calls, checked as far as they complete. Where some fail, throws what the
 /// first of them failed with, when all have ended. Its arguments outlive it.

@@ -7,9 +7,9 @@
 
 #include <muster/muster.hpp>
 
-#include "tests/conformance/graphs.hpp"
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/findings.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/graphs.hpp"
+#include "tools/conformance/sweep.hpp"
 
 /// Collectives of neighbours against a plain reference.
 namespace muster::testing {

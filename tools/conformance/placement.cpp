@@ -1,9 +1,9 @@
-#include "tests/conformance/placement.hpp"
+#include "tools/conformance/placement.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

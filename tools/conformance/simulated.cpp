@@ -1,11 +1,11 @@
-#include "tests/conformance/simulated.hpp"
+#include "tools/conformance/simulated.hpp"
 
 #include <chrono>
 #include <exception>
 
 #include "algos/catalog.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 

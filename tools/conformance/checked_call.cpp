@@ -1,4 +1,4 @@
-#include "tests/conformance/checked_call.hpp"
+#include "tools/conformance/checked_call.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 

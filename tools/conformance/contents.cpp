@@ -1,4 +1,4 @@
-#include "tests/conformance/contents.hpp"
+#include "tools/conformance/contents.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "tests/conformance/placement.hpp"
-#include "tests/harness/random.hpp"
+#include "tools/conformance/placement.hpp"
+#include "tools/conformance/random.hpp"
 
 namespace muster::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/conformance/graphs.hpp"
+#include "tools/conformance/graphs.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "tests/conformance/sweep.hpp"
+#include "tools/conformance/sweep.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,9 +13,9 @@
 
 #include "algos/catalog.hpp"
 #include "engine/environment.hpp"
-#include "tests/harness/build.hpp"
-#include "tests/harness/random.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/random.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 
@@ -94,6 +94,13 @@ std::vector<world_case> worlds(std::span<const std::size_t> ranks, std::span<con
       for (const movement how : data) result.push_back({count, each, how});
     }
   }
+  return result;
+}
+
+std::vector<world_case> worlds_in_turn(std::span<const std::size_t> ranks, std::uint64_t turn,
+                                       std::span<const layout> nodes) {
+  std::vector<world_case> result = worlds(ranks, nodes, std::span(movements).first(1));
+  for (world_case& each : result) each.data = movements[turn++ % std::size(movements)];
   return result;
 }
 
@@ -334,9 +341,6 @@ crowd random_crowd(std::uint64_t seed, std::size_t ranks) {
   return result;
 }
 
-namespace {
-
-/// By as much as the system's clock and scheduler make of it.
 task<> come_late(random_stream& random) {
   switch (random.below(8)) {
     case 0:
@@ -351,6 +355,8 @@ task<> come_late(random_stream& random) {
   }
   co_return;
 }
+
+namespace {
 
 /// What calls are made with, on one rank.
 struct surroundings {

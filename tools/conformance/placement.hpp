@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
-#include "tests/conformance/contents.hpp"
+#include "tools/conformance/contents.hpp"
 
 /// How long the blocks of a call are and where they lie: of those whose blocks vary, drawn from the
 /// call's seed.

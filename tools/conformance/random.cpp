@@ -1,4 +1,4 @@
-#include "tests/harness/random.hpp"
+#include "tools/conformance/random.hpp"
 
 #include <cstdlib>
 #include <random>

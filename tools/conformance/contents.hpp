@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/collective/arguments.hpp"
-#include "tests/conformance/own_reduction.hpp"
+#include "tools/conformance/own_reduction.hpp"
 
 /// What every rank contributes to a call, and what must come of it, computed from the call alone.
 namespace muster::testing {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "tests/conformance/sweep.hpp"
-#include "tests/harness/findings.hpp"
+#include "tools/conformance/findings.hpp"
+#include "tools/conformance/sweep.hpp"
 #include "transports/sim/simulation.hpp"
 
 /// The calls of the sweep under virtual time.
