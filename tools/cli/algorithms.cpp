@@ -4,10 +4,10 @@
 
 #include <iterator>
 
-#include "algos/catalog.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/sizes.hpp"
 #include "tools/bench/uniform_blocks.hpp"
+#include "tools/catalog/catalog.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/sim/run.hpp"
 
@@ -68,6 +68,8 @@ std::string describe_algorithms(const costs_of& asked) {
   how.ranks_a_node = asked.ranks_a_node;
   how.calls = 1;
   how.payload = false;
+  const catalogs::extended_catalog known(asked.catalog_file);
+  how.rows = known.rows();
   std::string text = fmt::format(
       "Algorithms, the preferred first; times and costs of a call of {} (a block, or the vector) "
       "on {} "
@@ -77,7 +79,7 @@ std::string describe_algorithms(const costs_of& asked) {
       "by(\"bruck:ports=2\", alltoall(...)) for a call.\n",
       bench::readable_bytes(asked.bytes), asked.nodes, asked.ranks_a_node, asked.machine);
   std::optional<collective> last;
-  for (const algorithm& row : algos::catalog()) {
+  for (const algorithm& row : known.rows()) {
     if (asked.what && row.what != *asked.what) continue;
     if (last != row.what) text += fmt::format("\n{}\n", name(row.what));
     last = row.what;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ struct costs_of {
   std::size_t nodes = 4;
   std::size_t ranks_a_node = 4;
   std::size_t bytes = 1024;
+  std::filesystem::path catalog_file;  ///< adds to the algorithms that there are; empty: none
 };
 
 /// By its name; also those that only a program's own neighbours can be asked for.
@@ -23,7 +25,8 @@ struct costs_of {
 collective parse_collective(const std::string& text);
 
 /// For each row what it is, what it needs, its formula, the formula's figures, and the time that a
-/// simulated call takes. \throws std::invalid_argument for an unknown machine
+/// simulated call takes. \throws std::invalid_argument for an unknown machine; as
+/// `extended_catalog`
 std::string describe_algorithms(const costs_of& asked);
 
 }  // namespace muster::cli

@@ -5,15 +5,19 @@
 #include <string_view>
 
 #include "engine/environment.hpp"
+#include "engine/version.hpp"
 #include "tools/bench/bench.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/catalog/option.hpp"
+#include "tools/check/check.hpp"
 #include "tools/cli/algorithms.hpp"
 #include "tools/cli/info.hpp"
 #include "tools/launch/launch.hpp"
 #include "tools/measure/measure.hpp"
 #include "tools/mpirun/command.hpp"
 #include "tools/profile/command.hpp"
+#include "tools/report/command.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/sim/sim.hpp"
 #include "tools/tune/tune.hpp"
@@ -105,6 +109,7 @@ const CLI::Option* add_algorithm_options(CLI::App& info, muster::cli::costs_of& 
       ->check(CLI::Validator(bench::checked(bench::parse_sizes), ""))
       ->needs(algorithms)
       ->type_name("SIZE");
+  muster::catalogs::add_catalog_option(info, asked.catalog_file)->needs(algorithms);
   return algorithms;
 }
 
@@ -142,6 +147,7 @@ int main(int argc, char** argv) {
   if (!ranks_will) muster::environment::report_unknown(true);
   CLI::App app("Muster: asynchronous collectives, awaited like a timer or a socket");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "Muster " MUSTER_VERSION, "print the version and exit");
   muster::launch::options launch_options;
   int status = 0;
   add_run_command(app, launch_options, status);
@@ -149,7 +155,9 @@ int main(int argc, char** argv) {
   muster::bench::add_bench_command(app, [&status](int result) { status = result; });
   muster::simulator::add_sim_command(app, [&status](int result) { status = result; });
   muster::tune::add_tune_command(app, [&status](int result) { status = result; });
+  muster::check::add_check_command(app, [&status](int result) { status = result; });
   muster::profile::add_arrivals_command(app, [&status](int result) { status = result; });
+  muster::report::add_plot_command(app, [&status](int result) { status = result; });
   muster::cli::costs_of asked;
   add_info_command(app, asked);
   try {

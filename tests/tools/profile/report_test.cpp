@@ -12,15 +12,8 @@
 namespace muster::testing {
 namespace {
 
-using profile::draw;
 using profile::put_together;
 using profile::table;
-
-std::size_t count(const std::string& text, std::string_view part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
 
 TEST_CASE("report: a line a site") {
   const std::string text = table(put_together(one_call()));
@@ -62,13 +55,12 @@ TEST_CASE("report: JSON has the same, and delays to replay") {
   CHECK(json["delays"].dump() == "[[0,400,1000,1800]]");
 }
 
-TEST_CASE("report: the picture has a cell for each rank and call, and says how late it was") {
-  const std::string text = draw("one.svg", put_together(one_call()));
-  CHECK(says(text, "Who arrived when: 4 ranks"));
-  CHECK(says(text, "bcast(300 x byte, root 0): srm"));
-  CHECK(count(text, "<g><title>rank ") == 4);
-  CHECK(says(text, "<title>rank 3, operation 1: 1.80 µs behind the first</title>"));
-  CHECK(says(draw("one.html", put_together(one_call())), "<!doctype html>"));
+TEST_CASE("report: JSON has how late each rank came to each call") {
+  const auto cells = to_json(put_together(one_call()))["sites"].at(0)["lateness"];
+  CHECK(cells["ranks"] == std::vector<std::string>{"0", "1", "2", "3"});
+  CHECK(cells["first_call"].dump() == "[1]");
+  CHECK(cells["first_arrival_ns"].dump() == "[0]");
+  CHECK(cells["ns"].dump() == "[[0.0],[400.0],[1000.0],[1800.0]]");
 }
 
 TEST_CASE("report: many calls and ranks share cells") {
@@ -83,16 +75,30 @@ TEST_CASE("report: many calls and ranks share cells") {
     records.push_back(record_of(rank, {one}));
     records.back().ranks = 100;
   }
-  const std::string text = draw("one.svg", put_together(records));
-  CHECK(count(text, "<g><title>rank ") == 3200);
-  CHECK(
-      says(text, "<title>rank 0–2, operations 1–10: 0.00 µs behind the first on average</title>"));
+  const auto cells = to_json(put_together(records))["sites"].at(0)["lateness"];
+  CHECK(cells["ranks"].size() == 32);
+  CHECK(cells["ranks"][0] == "0–2");
+  CHECK(cells["ns"].size() == 32);
+  CHECK(cells["ns"][0].size() == 100);
+  CHECK(cells["first_call"][1] == 11);
+  CHECK(cells["first_arrival_ns"][1] == 10000);
 }
 
-TEST_CASE("report: nothing recorded is drawn as such") {
+TEST_CASE("report: the eight sites with the most time say how late ranks came") {
+  std::vector<arrival_log::site> many;
+  for (int i = 0; i < 9; ++i) {
+    many.push_back(site_of(0, {call_at(1, 0, 10)}));
+    many.back().fingerprint = static_cast<std::uint64_t>(i);
+  }
+  const auto sites = to_json(put_together(std::vector{record_of(0, many)}))["sites"];
+  REQUIRE(sites.size() == 9);
+  CHECK(sites[7].contains("lateness"));
+  CHECK(!sites[8].contains("lateness"));
+}
+
+TEST_CASE("report: nothing recorded has no sites") {
   auto records = one_call();
   for (auto& one : records) one.sites.clear();
-  CHECK(says(draw("one.svg", put_together(records)), "No call has a record"));
   CHECK(to_json(put_together(records))["sites"].empty());
 }
 

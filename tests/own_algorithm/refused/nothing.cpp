@@ -1,0 +1,3 @@
+// A library that exports no catalog.
+
+extern "C" int something_else() { return 0; }
