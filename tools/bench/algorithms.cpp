@@ -9,35 +9,33 @@
 #include <stdexcept>
 #include <utility>
 
-#include "algos/catalog.hpp"
 #include "tools/bench/command_line.hpp"
 
 namespace muster::bench {
 namespace {
 
 /// `flat, pairwise, auto`
-std::string ids_of(collective what) {
+std::string ids_of(catalog rows, collective what) {
   std::string ids;
-  for (const algorithm& row : algos::catalog()) {
+  for (const algorithm& row : rows) {
     if (row.what == what) ids += std::string(row.id) + ", ";
   }
   return ids + std::string(automatic);
 }
 
-bool has_algorithm(collective what, std::string_view asked) {
+bool has_algorithm(catalog rows, collective what, std::string_view asked) {
   if (asked == automatic) return true;
   const std::string_view id = asked.substr(0, asked.find(':'));
-  const auto rows = algos::catalog();
   return std::any_of(rows.begin(), rows.end(),
                      [&](const algorithm& row) { return row.what == what && row.id == id; });
 }
 
-[[noreturn]] void refuse(std::string_view asked, std::span<const collective> whats) {
+[[noreturn]] void refuse(catalog rows, std::string_view asked, std::span<const collective> whats) {
   std::string names;
-  std::string known = whats.size() == 1 ? " " + ids_of(whats[0]) : "";
+  std::string known = whats.size() == 1 ? " " + ids_of(rows, whats[0]) : "";
   for (const collective what : whats) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name(what));
-    if (whats.size() > 1) known += fmt::format("\n  of {}: {}", name(what), ids_of(what));
+    if (whats.size() > 1) known += fmt::format("\n  of {}: {}", name(what), ids_of(rows, what));
   }
   throw std::runtime_error(fmt::format("--algorithms: '{}' is not an algorithm of {}; there are:{}",
                                        asked, names, known));
@@ -52,16 +50,17 @@ std::vector<std::string> each_once(std::span<const std::string> all) {
 }
 
 /// A team knows what options there are; one of a single rank is quickly made.
-void require_options(std::span<const std::string> asked, std::span<const collective> whats) {
+void require_options(catalog rows, std::span<const std::string> asked,
+                     std::span<const collective> whats) {
   const auto look_up = [&](const team& alone) {
     for (const collective what : whats) {
-      for (const std::string& one : algorithms_of(what, asked)) {
+      for (const std::string& one : algorithms_of(rows, what, asked)) {
         if (one != automatic) alone.find(what, one);
       }
     }
   };
   try {
-    run_threads(1, look_up);
+    run_threads(1, look_up, {.algorithms = rows});
   } catch (const error& why) {
     throw std::runtime_error("--algorithms: " + why.text());
   }
@@ -96,20 +95,22 @@ std::vector<std::string> parse_algorithms(std::string_view text) {
   return each_once(all);
 }
 
-std::vector<std::string> algorithms_of(collective what, std::span<const std::string> asked) {
+std::vector<std::string> algorithms_of(catalog rows, collective what,
+                                       std::span<const std::string> asked) {
   std::vector<std::string> its;
   std::copy_if(asked.begin(), asked.end(), std::back_inserter(its),
-               [what](const std::string& one) { return has_algorithm(what, one); });
+               [&](const std::string& one) { return has_algorithm(rows, what, one); });
   return its;
 }
 
-void require_algorithms(std::span<const std::string> asked, std::span<const collective> whats) {
+void require_algorithms(catalog rows, std::span<const std::string> asked,
+                        std::span<const collective> whats) {
   for (const std::string& one : asked) {
-    const auto has_it = [&](collective what) { return has_algorithm(what, one); };
-    if (std::none_of(whats.begin(), whats.end(), has_it)) refuse(one, whats);
+    const auto has_it = [&](collective what) { return has_algorithm(rows, what, one); };
+    if (std::none_of(whats.begin(), whats.end(), has_it)) refuse(rows, one, whats);
   }
   const auto has_options = [](const std::string& one) { return one.find(':') != one.npos; };
-  if (std::any_of(asked.begin(), asked.end(), has_options)) require_options(asked, whats);
+  if (std::any_of(asked.begin(), asked.end(), has_options)) require_options(rows, asked, whats);
 }
 
 CLI::Option* add_algorithms_option(CLI::App& command,

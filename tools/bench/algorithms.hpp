@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/collective/catalog.hpp"
 #include "tools/bench/measured.hpp"
 
 namespace CLI {
@@ -20,12 +21,14 @@ namespace muster::bench {
 /// option of the one before it. Each once. Throws std::invalid_argument.
 std::vector<std::string> parse_algorithms(std::string_view text);
 
-/// Those of the algorithms asked for that the collective has; all of them have `automatic`.
-std::vector<std::string> algorithms_of(collective what, std::span<const std::string> asked);
+/// Those of the algorithms asked for that the catalog has for the collective; all have `automatic`.
+std::vector<std::string> algorithms_of(catalog rows, collective what,
+                                       std::span<const std::string> asked);
 
 /// Throws std::runtime_error where none of the collectives has an algorithm, naming those that they
 /// have, or where one has no such option.
-void require_algorithms(std::span<const std::string> asked, std::span<const collective> whats);
+void require_algorithms(catalog rows, std::span<const std::string> asked,
+                        std::span<const collective> whats);
 
 /// Adds `--algorithms` to a command; `set` is given what was asked for.
 CLI::Option* add_algorithms_option(CLI::App& command,

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -17,13 +18,16 @@
 #include "tools/bench/limit.hpp"
 #include "tools/bench/machine.hpp"
 #include "tools/bench/markdown.hpp"
-#include "tools/bench/plot.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/report.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/catalog/catalog.hpp"
+#include "tools/catalog/option.hpp"
 #include "tools/measure/copy_loop.hpp"
 #include "tools/measure/memory_loop.hpp"
 #include "tools/measure/switches.hpp"
+#include "tools/report/lines.hpp"
+#include "tools/report/plot.hpp"
 #include "transports/shm/measure.hpp"
 
 namespace muster::bench {
@@ -33,7 +37,7 @@ namespace {
 std::vector<contender> contenders_of(const options& wanted, collective what) {
   std::vector<contender> all;
   if (wanted.algorithms.empty()) all.push_back({library::muster});
-  for (const std::string& asked : algorithms_of(what, wanted.algorithms)) {
+  for (const std::string& asked : algorithms_of(wanted.rows, what, wanted.algorithms)) {
     all.push_back({library::muster, asked});
   }
   if (all.empty()) return all;
@@ -93,7 +97,7 @@ void require_known_algorithms(const options& wanted) {
     throw std::runtime_error(
         fmt::format("--algorithms: '{}' is too long; expected at most {} letters", asked, most));
   }
-  require_algorithms(wanted.algorithms, wanted.collectives);
+  require_algorithms(wanted.rows, wanted.algorithms, wanted.collectives);
 }
 
 /// Recorded arrivals are for one number of ranks.
@@ -131,8 +135,8 @@ void require_whole_shim(const options& wanted) {
   if (wanted.late && wanted.how.compute_us > 0) {
     throw std::runtime_error("--compute: does not go with --arrivals");
   }
-  if (wanted.nodes != 1 || !wanted.algorithms.empty()) {
-    throw std::runtime_error("--shim: goes with neither --nodes nor --algorithms");
+  if (wanted.nodes != 1 || !wanted.algorithms.empty() || !wanted.catalog_file.empty()) {
+    throw std::runtime_error("--shim: goes with neither --nodes nor --algorithms nor --catalog");
   }
 }
 
@@ -140,6 +144,9 @@ program_places places_for(const options& wanted) {
   program_places places = find_programs();
   places.shim_under = wanted.shim_under;
   places.excluded = wanted.how.calls.excluded;
+  if (!wanted.catalog_file.empty()) {
+    places.catalog_file = std::filesystem::absolute(wanted.catalog_file);
+  }
   if (!wanted.shim_under) return places;
   const std::filesystem::path shim = places.shim_for(*wanted.shim_under);
   if (!std::filesystem::exists(shim)) {
@@ -176,10 +183,8 @@ private:
   void look_around() {
     about_.machine = machine_name();
     about_.date = utc_date();
-    about_.how = wanted_.how.calls;
-    if (wanted_.late) {
-      about_.arrivals = describe(late_arrivals{wanted_.late->text, wanted_.seed, 0});
-      if (!wanted_.message_time) machine_ = shm::measure(shm::ranks_are::processes);
+    if (wanted_.late && !wanted_.message_time) {
+      machine_ = shm::measure(shm::ranks_are::processes);
     }
     constexpr double quiet_enough = 0.05;
     if (const double busy = busy_share(); busy > quiet_enough) {
@@ -298,16 +303,13 @@ private:
     if (const std::string means = summary_table(found_, style_); !means.empty()) {
       fmt::print("{}\n", means);
     }
-    if (!wanted_.json.empty()) {
-      fmt::print("json: {}\n", write_file(wanted_.json, to_json(found_).dump(1) + "\n"));
-    }
+    const std::string json = report::in_lines(to_json(found_, about_));
+    if (!wanted_.json.empty()) fmt::print("json: {}\n", write_file(wanted_.json, json));
     if (!wanted_.table.empty()) {
       const std::string document = document_for_tables(wanted_.table, wanted_.ranks);
       fmt::print("table: {}\n", write_file(wanted_.table, refreshed(document, found_)));
     }
-    if (!wanted_.plot.empty()) {
-      fmt::print("plot: {}\n", write_file(wanted_.plot, draw_plot(wanted_.plot, found_, about_)));
-    }
+    if (!wanted_.plot.empty()) report::plot(wanted_.plot, json);
   }
 
   const options& wanted_;
@@ -357,6 +359,18 @@ bool parse_word(const std::string& text, std::string_view usual, std::string_vie
 }
 bool parse_loop(const std::string& text) { return parse_word(text, "back-to-back", "barrier"); }
 bool parse_buffers(const std::string& text) { return parse_word(text, "changed", "same"); }
+
+/// As many bytes as put no element across two of the words that buffers are made of.
+std::uint32_t parse_offset(const std::string& text) {
+  std::uint32_t bytes = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (failed != std::errc() || end != text.data() + text.size() || bytes >= page_bytes ||
+      bytes % word_bytes != 0) {
+    throw std::invalid_argument(
+        fmt::format("'{}' is not a multiple of {} below {}", text, word_bytes, page_bytes));
+  }
+  return bytes;
+}
 
 datatype parse_type(const std::string& text) {
   for (const element_kind& kind : element_kinds) {
@@ -418,6 +432,7 @@ Examples:
   muster bench alltoall allgather --arrivals late:share=25%,mif=128 --seed 7
   muster bench alltoall -n 16 --nodes 4 --algorithms pairwise,auto --sizes 8K
   muster bench alltoall -n 16 --nodes 4 --algorithms auto,pairwise --arrivals random:mif=32
+  muster bench allgather -n 8 --catalog mine.so --algorithms mine,auto
   muster bench bcast alltoall -n 2,4 --sizes 64K..64M --rounds 3
   muster bench reduce allreduce -n 4 --type char --loop barrier --buffers same --shim openmpi
   muster bench -n 2,4,16 --shim mpich --excluded
@@ -437,8 +452,11 @@ int run_bench(const options& wanted) {
     require_ranks_for_nodes(wanted);
     require_one_loop(wanted);
     require_whole_shim(wanted);
-    require_known_algorithms(wanted);
-    return bench_run(wanted).run();
+    const catalogs::extended_catalog known(wanted.catalog_file);
+    options with_rows = wanted;
+    with_rows.rows = known.rows();
+    require_known_algorithms(with_rows);
+    return bench_run(with_rows).run();
   } catch (const interrupted&) {
     fmt::print(stderr, "muster bench: interrupted\n");
     return 130;
@@ -519,6 +537,12 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->check(CLI::Validator(checked(parse_buffers), ""))
       ->type_name("BUFFERS");
   bench
+      ->add_option("--offset", wanted->how.calls.offset,
+                   "bytes into a cache line at which buffers begin, or into a page for those of "
+                   "128 KiB and more: 16 as malloc's (default: 0)")
+      ->check(CLI::Validator(checked(parse_offset), ""))
+      ->type_name("BYTES");
+  bench
       ->add_option_function<std::string>(
           "--type",
           [wanted](const std::string& text) { wanted->how.calls.type = parse_type(text); },
@@ -543,14 +567,16 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->type_name("N");
   add_algorithms_option(
       *bench, [wanted](std::vector<std::string> asked) { wanted->algorithms = std::move(asked); });
+  catalogs::add_catalog_option(*bench, wanted->catalog_file);
   bench->add_option("--json", wanted->json, "write the results there as JSON")->type_name("FILE");
   bench
       ->add_option("--plot", wanted->plot,
-                   "write the plot there, .svg or .html (default: muster-bench.svg)")
+                   "draw the plot there, .svg or .html (default: muster-bench.svg)")
       ->type_name("FILE");
   bench
-      ->add_option("--table", wanted->table,
-                   "write the results there as Markdown; into its places for them if it exists")
+      ->add_option(
+          "--table", wanted->table,
+          "write tables of the results there as Markdown; into its places for them if it exists")
       ->type_name("FILE");
   bench
       ->add_option(

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "algos/catalog.hpp"
 #include "tools/arrivals/arrivals.hpp"
 #include "tools/bench/libraries.hpp"
 #include "tools/bench/measured.hpp"
@@ -29,6 +30,8 @@ struct options {
   std::size_t nodes = 1;                ///< made-up ones that Muster's ranks are spread over
   std::optional<library> shim_under;    ///< the MPI that Muster is preloaded into; nothing: none
   std::vector<std::string> algorithms;  ///< Muster's, see parse_algorithms; none: as it chooses
+  std::filesystem::path catalog_file;   ///< adds to those that there are; empty: none
+  catalog rows = algos::catalog();      ///< those, set by run_bench
   std::filesystem::path json;           ///< empty: none
   std::filesystem::path table;          ///< empty: none
   std::filesystem::path plot{"muster-bench.svg"};

@@ -16,6 +16,7 @@
 namespace muster::bench {
 
 inline constexpr std::size_t word_bytes = sizeof(double);
+inline constexpr std::size_t page_bytes = 4096;
 
 /// Elements that one rank's buffers hold for one call.
 struct call_shape {
@@ -67,23 +68,23 @@ class buffer_ring {
 public:
   /// Lays out slots for calls of this shape; keeps what it has if the shape is the same.
   void arrange(const call_shape& shape, std::size_t ranks, const calling& how = {}) {
-    const std::size_t send = padded(shape.send_words);
-    const std::size_t recv = padded(shape.recv_words);
     stamps_ = shape.stamps && !how.same_buffers;
     type_ = how.type;
     next_ = 0;
-    const std::size_t count = how.same_buffers ? 1 : slot_count((send + recv) * word_bytes, ranks);
+    const std::size_t words = padded(shape.send_words) + padded(shape.recv_words);
+    const std::size_t count = how.same_buffers ? 1 : slot_count(words * word_bytes, ranks);
     if (slots_.size() == count && slots_[0].send.size() == shape.send_words &&
-        slots_[0].recv.size() == shape.recv_words) {
+        slots_[0].recv.size() == shape.recv_words && offset_ == how.offset) {
       return;
     }
+    offset_ = how.offset;
     slots_.clear();
     memory_ = {};
-    memory_.resize(count * (send + recv) + words_in_line);
-    double* at = first_line(memory_);
+    memory_.resize(count * (room(shape.send_words) + room(shape.recv_words)) + words_in_page);
+    double* at = memory_.data();
     for (std::size_t i = 0; i < count; ++i) {
-      slots_.push_back({{at, shape.send_words}, {at + send, shape.recv_words}});
-      at += send + recv;
+      const std::span<double> send = place(at, shape.send_words);
+      slots_.push_back({send, place(at, shape.recv_words)});
     }
   }
 
@@ -107,6 +108,7 @@ public:
 private:
   static constexpr std::size_t line_bytes = 64;
   static constexpr std::size_t words_in_line = line_bytes / word_bytes;
+  static constexpr std::size_t words_in_page = page_bytes / word_bytes;
 
   /// One word in every cache line of a small message; at most 256 words spread over a large one.
   void stamp(std::span<double> data) {
@@ -133,13 +135,32 @@ private:
     return (lines | 1) * words_in_line;
   }
 
-  static double* first_line(std::vector<double>& memory) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-    return memory.data() + (line_bytes - address % line_bytes) % line_bytes / word_bytes;
+  /// What a buffer begins `offset_` bytes into.
+  std::size_t unit_bytes(std::size_t words) const {
+    constexpr std::size_t asked_of_the_system = std::size_t{128} << 10;  // by malloc
+    return offset_ != 0 && words * word_bytes >= asked_of_the_system ? page_bytes : line_bytes;
+  }
+
+  /// Words that a buffer takes at most, wherever it may begin.
+  std::size_t room(std::size_t words) const {
+    if (words == 0) return 0;
+    return padded(words) + (offset_ == 0 ? 0 : (unit_bytes(words) + offset_) / word_bytes);
+  }
+
+  /// The next buffer, at or behind `at`, which goes behind it.
+  std::span<double> place(double*& at, std::size_t words) const {
+    if (words == 0) return {at, 0};
+    const std::size_t unit = unit_bytes(words);
+    const auto address = reinterpret_cast<std::uintptr_t>(at);
+    at += ((unit - address % unit) % unit + offset_) / word_bytes;
+    const std::span<double> placed(at, words);
+    at += padded(words);
+    return placed;
   }
 
   std::vector<double> memory_;
   std::vector<slot> slots_;
+  std::size_t offset_ = 0;
   std::size_t next_ = 0;
   unsigned turn_ = 0;
   datatype type_ = datatype::float64;  ///< of the elements

@@ -17,6 +17,9 @@ arguments muster_arguments(const extent& size, const program_places& places) {
   arguments all{places.muster, "run", "-n", std::to_string(size.ranks)};
   if (size.nodes > 1) all.insert(all.end(), {"--nodes", std::to_string(size.nodes)});
   all.push_back(places.workers / "worker_muster");
+  if (!places.catalog_file.empty()) {
+    all.insert(all.end(), {"--catalog", places.catalog_file.string()});
+  }
   return all;
 }
 

@@ -46,7 +46,8 @@ struct program_places {
   std::filesystem::path workers;  ///< folder of worker_muster, worker_openmpi, …
   /// The MPI into whose ranks Muster is preloaded; nothing: Muster has its own.
   std::optional<library> shim_under = {};
-  bool excluded = false;  ///< it leaves all calls to that MPI
+  bool excluded = false;                    ///< it leaves all calls to that MPI
+  std::filesystem::path catalog_file = {};  ///< with algorithms for Muster's ranks; empty: none
 
   /// What is preloaded into the ranks of an MPI.
   std::filesystem::path shim_for(library mpi) const;

@@ -147,8 +147,20 @@ void fill(std::string& document, const std::string& from, const std::string& tab
   document.replace(where.begin, where.end - where.begin, "\n" + table + "\n");
 }
 
-bool has_means(std::string_view document) {
-  return document.find(marker(means)) != std::string_view::npos;
+bool has_place(std::string_view document, const std::string& from) {
+  return document.find(from) != std::string_view::npos;
+}
+
+/// Throws where there is no place for any table, or one does not end.
+void require_places(std::string_view document, std::span<const std::size_t> ranks) {
+  bool any = has_place(document, marker(means));
+  if (any) find_gap(document, marker(means));
+  for (const std::size_t count : ranks) {
+    if (!has_place(document, marker(count))) continue;
+    find_gap(document, marker(count));
+    any = true;
+  }
+  if (!any && !ranks.empty()) find_gap(document, marker(ranks.front()));
 }
 
 }  // namespace
@@ -171,10 +183,11 @@ std::string markdown_means(std::span<const measurement> all) {
 }
 
 std::string refreshed(std::string_view document, std::span<const measurement> all) {
+  require_places(document, ranks_in(all));
   std::string text(document);
-  if (has_means(text)) fill(text, marker(means), markdown_means(all));
+  if (has_place(text, marker(means))) fill(text, marker(means), markdown_means(all));
   for (const std::size_t ranks : ranks_in(all)) {
-    fill(text, marker(ranks), markdown_table(all, ranks));
+    if (has_place(text, marker(ranks))) fill(text, marker(ranks), markdown_table(all, ranks));
   }
   return text;
 }
@@ -195,8 +208,7 @@ std::string document_for_tables(const std::filesystem::path& file,
   if (!std::filesystem::exists(file)) return new_document(ranks);
   std::ifstream stream(file);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (has_means(text)) find_gap(text, marker(means));
-  for (const std::size_t count : ranks) find_gap(text, marker(count));
+  require_places(text, ranks);
   return text;
 }
 

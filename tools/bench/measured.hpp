@@ -73,8 +73,10 @@ decltype(auto) with_element(datatype type, Work work) {
 
 /// How the calls of a run are made.
 struct calling {
-  bool between_barriers = false;      ///< a barrier before each call, which alone is timed
-  bool same_buffers = false;          ///< one slot for all calls, whose contents stay
+  bool between_barriers = false;  ///< a barrier before each call, which alone is timed
+  bool same_buffers = false;      ///< one slot for all calls, whose contents stay
+  /// Bytes into a cache line, or a page for buffers of 128 KiB and more, at which buffers begin.
+  std::uint32_t offset = 0;
   bool excluded = false;              ///< Muster is preloaded, and leaves all calls to the MPI
   datatype type = datatype::float64;  ///< of what reductions combine
   bool operator==(const calling&) const = default;

@@ -30,6 +30,7 @@ std::string describe(const calling& how, bool reductions) {
   if (how.between_barriers) add("between barriers");
   if (reductions && how.type != calling().type) add(name_of_element(how.type));
   if (how.same_buffers) add("same buffers");
+  if (how.offset != 0) add("buffers " + std::to_string(how.offset) + " bytes off");
   if (how.excluded) add("left to the MPI");
   return text;
 }

@@ -63,13 +63,11 @@ void summarize(measurement& one, std::span<const sample> samples);
 /// against the first of them. All are at one point.
 void compare(std::span<measurement> at_one_point);
 
-/// What was measured, for the head of a report.
+/// Where and when all was measured.
 struct surroundings {
   std::string machine;                 ///< processor and number of CPUs
   std::string date;                    ///< UTC, as 2026-11-20 17:00
-  std::vector<std::string> libraries;  ///< what each calls itself
-  std::string arrivals;                ///< as of late_arrivals; empty where ranks were not late
-  calling how = {};
+  std::vector<std::string> libraries;  ///< what each calls itself: `Open MPI 4.1.4`
 };
 
 /// Some measurements: where nothing is said, all.

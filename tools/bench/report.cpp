@@ -205,6 +205,7 @@ nlohmann::ordered_json to_json(const measurement& one) {
   if (has_op(one.at.what)) object["type"] = name_of_element(one.how.type);
   if (one.how.between_barriers) object["loop"] = "barrier";
   if (one.how.same_buffers) object["buffers"] = "same";
+  if (one.how.offset != 0) object["offset"] = one.how.offset;
   if (one.how.excluded) object["excluded"] = true;
   if (!one.asked.empty()) {
     object["asked"] = one.asked;
@@ -222,9 +223,17 @@ nlohmann::ordered_json to_json(const measurement& one) {
   return object;
 }
 
-nlohmann::ordered_json to_json(std::span<const measurement> all) {
+nlohmann::ordered_json to_json(std::span<const measurement> all, const surroundings& about) {
   auto array = nlohmann::ordered_json::array();
-  for (const measurement& one : all) array.push_back(to_json(one));
+  for (const measurement& one : all) {
+    nlohmann::ordered_json object = to_json(one);
+    object["machine"] = about.machine;
+    object["date"] = about.date;
+    for (const std::string& each : about.libraries) {
+      if (each.starts_with(title_of(one.of))) object["version"] = each;
+    }
+    array.push_back(std::move(object));
+  }
   return array;
 }
 

@@ -141,12 +141,11 @@ std::vector<measurement> sampler::measure(contest& jobs, std::span<const contend
   const state_choice chosen = fullest_state(samples_of(std::span<const entry>(entries)));
   std::vector<measurement> found;
   for (entry& one : entries) {
-    const bool comparable = chosen.complete_sets > 0;
-    summarize(one.found, comparable ? in_state(one.samples, chosen.state) : one.samples);
+    const bool comparable = chosen.complete_sets > 0 && !one.samples.empty();
+    summarize(one.found, comparable             ? in_state(one.samples, chosen.state)
+                         : one.samples.empty() ? one.unsteady
+                                               : one.samples);
     one.found.one_state = comparable;
-    if (one.takes_part() && one.samples.empty()) {
-      one.found.failure = "the machine changed during every sample";
-    }
     one.found.verified = one.found.verified && one.found.has_figures();
     found.push_back(std::move(one.found));
   }
@@ -237,13 +236,15 @@ void sampler::take_sample(contest& jobs, entry& one) {
   const auto after = before ? probe_.measure_ns() : std::nullopt;
   const bool late = one.timed.late.wanted();
   if (!late) set_calls(one.timed, found->period_us);
-  if (before && (!after || !same_trip(*before, *after))) {
-    one.found.discarded += 1;
-    return;
-  }
   sample taken;
   const bool each_by_itself = late || one.timed.how.between_barriers;
   taken.us = each_by_itself ? found->average_us : found->slowest_us;
+  if (before && (!after || !same_trip(*before, *after))) {
+    one.found.discarded += 1;
+    taken.trip_ns = *before;
+    one.unsteady.push_back(taken);
+    return;
+  }
   if (before) taken.trip_ns = std::sqrt(*before * *after);
   taken.state = states_.index_of(taken.trip_ns);
   one.samples.push_back(taken);

@@ -86,6 +86,7 @@ private:
   struct entry {
     order timed;  ///< the order for one sample
     std::vector<sample> samples;
+    std::vector<sample> unsteady;  ///< during which the machine changed; used if there are no other
     measurement found;
     bool takes_part() const { return found.failure.empty() && found.suits; }
   };

@@ -1,12 +1,18 @@
-// A rank of `muster bench` on Muster itself.
+// A rank of `muster bench` on Muster itself: `worker_muster [--catalog FILE.so]`.
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <muster/muster.hpp>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "engine/environment.hpp"
 #include "tools/bench/uniform_blocks.hpp"
 #include "tools/bench/worker.hpp"
+#include "tools/catalog/catalog.hpp"
+#include "tools/tune/table.hpp"
 
 namespace muster::bench {
 namespace {
@@ -16,9 +22,17 @@ public:
   template <class T = void>
   using task = muster::task<T>;
 
+  explicit muster_library(const std::filesystem::path& added) : known_(added) {
+    // The world has chosen one for Muster's own catalog, and has none for others.
+    if (known_.added().size() == 0) return;
+    if (auto table = tune::table_asked_for(tune::table_for_made_up_nodes())) {
+      team_.select_by(std::move(table));
+    }
+  }
+
   std::size_t rank() const { return team_.rank(); }
   std::size_t size() const { return team_.size(); }
-  std::string version() const { return "Muster"; }
+  std::string version() const { return "Muster " MUSTER_VERSION; }
   std::string choose(const order& job) {
     team_.choose(job.what, wanted_by(job));
     type_ = job.how.element_of(job.what);
@@ -124,16 +138,25 @@ private:
 
   uniform_blocks<std::size_t> blocks_;
   datatype type_ = datatype::float64;
-  muster::world world_;
+  catalogs::extended_catalog known_;
+  muster::world world_{{.algorithms = known_.rows()}};
   muster::team& team_ = world_.team();
 };
+
+/// What `muster bench` says.
+std::filesystem::path added_by(std::span<char* const> words) {
+  if (words.size() == 1) return {};
+  if (words.size() == 3 && std::string_view(words[1]) == "--catalog") return words[2];
+  throw std::runtime_error("expected nothing, or --catalog FILE.so");
+}
 
 }  // namespace
 }  // namespace muster::bench
 
-int main() {
+int main(int argc, char** argv) {
   try {
-    muster::bench::muster_library library;
+    muster::bench::muster_library library(
+        muster::bench::added_by({argv, static_cast<std::size_t>(argc)}));
     muster::bench::serve(library);
     return 0;
   } catch (const std::exception& error) {

@@ -8,6 +8,8 @@
 #include "tools/bench/command_line.hpp"
 #include "tools/profile/profile.hpp"
 #include "tools/profile/report.hpp"
+#include "tools/report/lines.hpp"
+#include "tools/report/plot.hpp"
 
 namespace muster::profile {
 namespace {
@@ -38,10 +40,9 @@ int report(const options& wanted) {
   const std::vector<rank_record> records = read_records(wanted.folder);
   const job all = put_together(records);
   std::fputs(table(all).c_str(), stdout);
-  if (!wanted.json.empty()) bench::write_file(wanted.json, to_json(all).dump() + "\n");
-  if (!wanted.plot.empty()) {
-    std::printf("plot: %s\n", bench::write_file(wanted.plot, draw(wanted.plot, all)).c_str());
-  }
+  const std::string json = report::in_lines(to_json(all));
+  if (!wanted.json.empty()) bench::write_file(wanted.json, json);
+  if (!wanted.plot.empty()) report::plot(wanted.plot, json);
   return 0;
 }
 

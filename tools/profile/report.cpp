@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tools/bench/sizes.hpp"
+#include "tools/profile/lateness.hpp"
 
 namespace muster::profile {
 namespace {
@@ -86,6 +88,37 @@ ordered_json to_json(const site& one) {
   return object;
 }
 
+ordered_json to_json(const lateness& one) {
+  return {{"ranks", one.ranks},
+          {"first_call", one.first_call},
+          {"first_arrival_ns", one.first_arrival_ns},
+          {"ns", one.ns}};
+}
+
+/// When the job's first call began.
+std::int64_t start_of(const job& of) {
+  std::optional<std::int64_t> first;
+  for (const site& one : of.sites) {
+    if (one.kept.empty()) continue;
+    const std::int64_t here = one.kept.front().first_arrival();
+    first = std::min(first.value_or(here), here);
+  }
+  return first.value_or(0);
+}
+
+ordered_json sites_of(const job& of) {
+  constexpr std::size_t most_drawn = 8;
+  std::size_t drawn = 0;
+  auto sites = ordered_json::array();
+  for (const site& one : of.sites) {
+    sites.push_back(to_json(one));
+    if (one.kept.empty() || drawn == most_drawn) continue;
+    sites.back()["lateness"] = to_json(lateness_of(one, start_of(of)));
+    ++drawn;
+  }
+  return sites;
+}
+
 ordered_json delays_of(const site& one) {
   auto calls = ordered_json::array();
   for (const call& each : one.kept) {
@@ -136,9 +169,7 @@ ordered_json to_json(const job& of) {
   object["ranks"] = of.ranks;
   object["missing"] = of.missing;
   object["left_out"] = of.left_out;
-  auto sites = ordered_json::array();
-  for (const site& one : of.sites) sites.push_back(to_json(one));
-  object["sites"] = std::move(sites);
+  object["sites"] = sites_of(of);
   const auto whole = std::ranges::find_if(
       of.sites, [&](const site& one) { return one.ranks.size() == of.ranks && !one.kept.empty(); });
   if (whole == of.sites.end()) return object;

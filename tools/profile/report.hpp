@@ -1,7 +1,6 @@
-// A job's arrivals as a table, as JSON and as a picture.
+// A job's arrivals as a table and as JSON.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -21,11 +20,8 @@ std::string table(const job& of);
 /// An object: ranks, missing, sites; of each collective, algorithm, ranks, calls, kept, bytes,
 /// message_time_ns, the imbalance factors, time_in_call_ns, waiting_share, last_rank, last_share.
 /// Besides, "unit" and "delays", as `--arrivals file:` of other commands expects them: how late the
-/// ranks came to each call of the first site that all ranks have recorded.
+/// ranks came to each call of the first site that all ranks have recorded. And of the sites with
+/// the most time, at most eight, `lateness`, which `muster plot` draws.
 nlohmann::ordered_json to_json(const job& of);
-
-/// The sites with the most time, at most eight: calls from left to right, a row a rank, the darker
-/// the later behind the first. SVG, or a page of it.
-std::string draw(const std::filesystem::path& file, const job& of);
 
 }  // namespace muster::profile

@@ -28,7 +28,7 @@ machine on which the paper measured. The models' figures are the papers' own bas
 others' published ones, or estimates that say so (`transports/sim/models`); none was chosen so that
 a claim comes out. Ranks have a core each and look on as long as they wait, as the papers' did.
 Orders are held against the simulator at every size; a factor holds if it is within 25 % of the
-paper's.
+paper's. Each figure has its times as JSON beside it; `muster plot` draws it again.
 
 Sources: Q is Qian's dissertation (2010), O the OHIO alltoall, K Kumar, Mamidala and Panda (2008),
 S Tipparaju, Nieplocha and Panda (2003).

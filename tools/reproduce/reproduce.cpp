@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/report/lines.hpp"
+#include "tools/report/plot.hpp"
 #include "tools/reproduce/claim.hpp"
 #include "tools/reproduce/page.hpp"
-#include "tools/sim/plot.hpp"
+#include "tools/sim/report.hpp"
 #include "tools/sim/run.hpp"
 
 namespace muster::reproduce {
@@ -64,11 +68,23 @@ outcome judge(const claim& one, const all_measurements& in) {
   }
 }
 
-void write_figure(const std::filesystem::path& directory, const measurements& found) {
-  const std::filesystem::path file = directory / (found.of().name + ".svg");
-  const simulator::job how = runs_of(found.of()).front().how;
-  bench::write_file(file, simulator::draw_plot(file, how, found.results()));
-}
+/// Of each experiment its times and their picture.
+class figures {
+public:
+  explicit figures(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  void write(const measurements& found) {
+    const simulator::job how = runs_of(found.of()).front().how;
+    const std::string json = report::in_lines(simulator::times_to_json(how, found.results()));
+    bench::write_file(directory_ / (found.of().name + ".json"), json);
+    // What is missing for one is missing for all.
+    if (can_draw_) can_draw_ = report::draw(directory_ / (found.of().name + ".svg"), json);
+  }
+
+private:
+  std::filesystem::path directory_;
+  bool can_draw_ = true;
+};
 
 }  // namespace
 
@@ -77,9 +93,9 @@ int run(const options& wanted) {
   bench::progress_meter meter(count_runs(all), wanted.quiet, "muster sim");
   std::filesystem::create_directories(wanted.directory);
   all_measurements found;
+  figures drawn(wanted.directory);
   for (const experiment& one : all) {
-    const auto& made = found.emplace(one.name, measure(one, meter)).first->second;
-    write_figure(wanted.directory, made);
+    drawn.write(found.emplace(one.name, measure(one, meter)).first->second);
   }
   meter.clear();
   std::vector<outcome> outcomes;

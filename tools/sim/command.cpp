@@ -9,6 +9,7 @@
 #include "tools/bench/algorithms.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/catalog/option.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/sim/sim.hpp"
 
@@ -50,6 +51,7 @@ Examples:
   muster sim alltoall --machine hdr100 --nodes 16 --ppn 8 --algorithms pairwise,auto --sizes 8..4K
   muster sim --machine colony --nodes 4 --json colony.json --plot colony.svg
   muster sim allgather --machine mine.json --arrivals random:mif=32 --seed 7
+  muster sim allgather --machine hdr100 --nodes 4 --catalog mine.so --algorithms mine,auto
   muster sim bcast --machine connectx_ddr --sizes 64 --trace bcast.json
   muster sim --validate --plot validation.svg
   muster sim --reproduce docs/reproduction
@@ -76,6 +78,7 @@ void add_subject(CLI::App& sim, const std::shared_ptr<options>& wanted) {
       ->type_name("");
   bench::add_algorithms_option(
       sim, [wanted](std::vector<std::string> asked) { wanted->algorithms = std::move(asked); });
+  catalogs::add_catalog_option(sim, wanted->catalog_file);
   sim.add_option_function<std::string>(
          "--sizes", [wanted](const std::string& text) { wanted->sizes = bench::parse_sizes(text); },
          "message sizes: a list 8,4K,1M or a range 8..1M in steps of ×8, 8..1Mx2 of ×2 "
@@ -136,8 +139,9 @@ void add_output(CLI::App& sim, const std::shared_ptr<options>& wanted) {
       "--validate", wanted->validate,
       "instead, measure this machine, run every point on real ranks too, 2, 4, 8 and 16 or\n"
       "--ppn of them, and show prediction and measurement side by side");
-  for (const char* without : {"--machine", "--nodes", "--algorithms", "--calls", "--no-payload",
-                              "--arrivals", "--message-time", "--seed", "--trace"}) {
+  for (const char* without :
+       {"--machine", "--nodes", "--algorithms", "--catalog", "--calls", "--no-payload",
+        "--arrivals", "--message-time", "--seed", "--trace"}) {
     validate->excludes(sim.get_option(without));
   }
   CLI::Option* const reproduce =
@@ -147,8 +151,9 @@ void add_output(CLI::App& sim, const std::shared_ptr<options>& wanted) {
              "claims come out, and write a page with figures there")
           ->type_name("DIR")
           ->excludes(validate);
-  for (const char* without : {"--machine", "--nodes", "--ppn", "--algorithms", "--sizes", "--calls",
-                              "--arrivals", "--seed", "--json", "--plot", "--trace"}) {
+  for (const char* without :
+       {"--machine", "--nodes", "--ppn", "--algorithms", "--catalog", "--sizes", "--calls",
+        "--arrivals", "--seed", "--json", "--plot", "--trace"}) {
     reproduce->excludes(sim.get_option(without));
   }
   sim.add_option("--only", wanted->only, "only experiments with this in their names, and no page")

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "algos/catalog.hpp"
 #include "tools/arrivals/arrivals.hpp"
 #include "tools/bench/measured.hpp"
 #include "tools/tune/table.hpp"
@@ -33,6 +34,7 @@ struct job {
   /// For `automatic`; null: none.
   std::shared_ptr<const selection_table> table = tune::table_for_networks();
   bool traced = false;
+  catalog rows = algos::catalog();  ///< that the ranks have; outlives the job
 
   std::size_t ranks() const { return nodes * ranks_a_node; }
 };

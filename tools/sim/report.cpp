@@ -74,6 +74,27 @@ ordered_json to_json(const work& one) {
           {"memory", number(one.memory)}};
 }
 
+/// What was asked for, and what it took.
+ordered_json identity(const job& how, const result& one) {
+  ordered_json object{{"collective", name(one.at.what)},
+                      {"algorithm", one.algorithm},
+                      {"asked", one.at.asked},
+                      {"machine", how.model.name},
+                      {"nodes", how.nodes},
+                      {"ranks_a_node", how.ranks_a_node},
+                      {"ranks", how.ranks()},
+                      {"bytes", one.at.bytes},
+                      {"calls", how.calls},
+                      {"seed", how.seed}};
+  object["arrivals"] = how.late ? ordered_json(how.late->text) : ordered_json();
+  if (one.message_time_ns) object["message_time_ns"] = *one.message_time_ns;
+  object["suits"] = one.suits;
+  object["median_us"] = one.has_figures() ? ordered_json(one.median_us) : ordered_json();
+  object["verified"] =
+      one.payload && one.has_figures() ? ordered_json(one.verified) : ordered_json();
+  return object;
+}
+
 void add_figures(ordered_json& object, const result& one) {
   object["times_us"] = one.times_us;
   object["a_call"] = to_json(one.all);
@@ -148,22 +169,7 @@ std::string summary(const job& how, std::span<const result> all) {
 }
 
 ordered_json to_json(const job& how, const result& one) {
-  ordered_json object{{"collective", name(one.at.what)},
-                      {"algorithm", one.algorithm},
-                      {"asked", one.at.asked},
-                      {"machine", how.model.name},
-                      {"nodes", how.nodes},
-                      {"ranks_a_node", how.ranks_a_node},
-                      {"ranks", how.ranks()},
-                      {"bytes", one.at.bytes},
-                      {"calls", how.calls},
-                      {"seed", how.seed}};
-  object["arrivals"] = how.late ? ordered_json(how.late->text) : ordered_json();
-  if (one.message_time_ns) object["message_time_ns"] = *one.message_time_ns;
-  object["suits"] = one.suits;
-  object["median_us"] = one.has_figures() ? ordered_json(one.median_us) : ordered_json();
-  object["verified"] =
-      one.payload && one.has_figures() ? ordered_json(one.verified) : ordered_json();
+  ordered_json object = identity(how, one);
   if (one.has_figures()) add_figures(object, one);
   if (!one.failure.empty()) object["failure"] = one.failure;
   return object;
@@ -172,6 +178,12 @@ ordered_json to_json(const job& how, const result& one) {
 ordered_json to_json(const job& how, std::span<const result> all) {
   auto array = ordered_json::array();
   for (const result& one : all) array.push_back(to_json(how, one));
+  return array;
+}
+
+ordered_json times_to_json(const job& how, std::span<const result> all) {
+  auto array = ordered_json::array();
+  for (const result& one : all) array.push_back(identity(how, one));
   return array;
 }
 

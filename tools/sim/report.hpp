@@ -27,8 +27,10 @@ std::string summary(const job& how, std::span<const result> all);
 
 /// One object a point, alike from run to run: machine, seed, arrivals, times, the work of a call in
 /// all and of the busiest node, waiting. Without figures the times are null, and `suits` or
-/// `failure` says why.
+/// `failure` says why. `muster plot` draws an array of them.
 nlohmann::ordered_json to_json(const job& how, const result& one);
 nlohmann::ordered_json to_json(const job& how, std::span<const result> all);
+/// The same without what a call was made of.
+nlohmann::ordered_json times_to_json(const job& how, std::span<const result> all);
 
 }  // namespace muster::simulator

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <exception>
 
-#include "algos/catalog.hpp"
 #include "engine/collective/collectives.hpp"
 #include "engine/error.hpp"
 #include "tools/bench/statistics.hpp"
@@ -71,7 +70,7 @@ public:
         around_{how.seed, how.ranks(), how.message_time.value_or(message_time(how, at.bytes))},
         after_warm_up_(how.ranks()),
         times_(how.calls),
-        simulation_(how.model, algos::catalog(), options_for(how, payload_, trace_, progress)) {
+        simulation_(how.model, how.rows, options_for(how, payload_, trace_, progress)) {
     found_.at = at;
     found_.payload = payload_;
     found_.verified = payload_;

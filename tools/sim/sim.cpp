@@ -13,9 +13,11 @@
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/catalog/catalog.hpp"
+#include "tools/report/lines.hpp"
+#include "tools/report/plot.hpp"
 #include "tools/reproduce/reproduce.hpp"
 #include "tools/sim/models.hpp"
-#include "tools/sim/plot.hpp"
 #include "tools/sim/report.hpp"
 #include "tools/sim/run.hpp"
 #include "tools/validate/validate.hpp"
@@ -25,11 +27,11 @@ namespace {
 
 constexpr const char* command_name = "muster sim";
 
-std::vector<point> points_of(const options& wanted) {
-  bench::require_algorithms(wanted.algorithms, wanted.collectives);
+std::vector<point> points_of(const options& wanted, catalog rows) {
+  bench::require_algorithms(rows, wanted.algorithms, wanted.collectives);
   std::vector<point> points;
   for (const collective what : wanted.collectives) {
-    const auto asked = bench::algorithms_of(what, wanted.algorithms);
+    const auto asked = bench::algorithms_of(rows, what, wanted.algorithms);
     const auto sizes = bench::has_sizes(what) ? wanted.sizes : std::vector<std::size_t>{0};
     for (const std::size_t bytes : sizes) {
       for (const std::string& id : asked) points.push_back({what, bytes, id});
@@ -55,7 +57,7 @@ void require_ranks(const job& how) {
   }
 }
 
-job job_of(const options& wanted) {
+job job_of(const options& wanted, catalog rows) {
   if (wanted.machine.empty()) {
     throw std::runtime_error(
         fmt::format("--machine: expected one of {}, or FILE.json", model_names()));
@@ -70,6 +72,7 @@ job job_of(const options& wanted) {
   how.late = wanted.late;
   how.message_time = wanted.message_time;
   how.payload = wanted.payload;
+  how.rows = rows;
   how.table = tune::table_asked_for(tune::table_for_networks());
   require_ranks(how);
   return how;
@@ -79,8 +82,9 @@ class sim_run {
 public:
   explicit sim_run(const options& wanted)
       : wanted_(wanted),
-        how_(job_of(wanted)),
-        points_(points_of(wanted)),
+        known_(wanted.catalog_file),
+        how_(job_of(wanted, known_.rows())),
+        points_(points_of(wanted, known_.rows())),
         meter_(points_.size(), wanted.quiet, command_name) {
     if (how_.traced && points_.size() != 1) {
       throw std::runtime_error(
@@ -133,14 +137,9 @@ private:
 
   void finish() {
     fmt::print("{}", summary(how_, found_));
-    if (!wanted_.json.empty()) {
-      fmt::print("json: {}\n",
-                 bench::write_file(wanted_.json, to_json(how_, found_).dump(1) + "\n"));
-    }
-    if (!wanted_.plot.empty()) {
-      fmt::print("plot: {}\n",
-                 bench::write_file(wanted_.plot, draw_plot(wanted_.plot, how_, found_)));
-    }
+    const std::string json = report::in_lines(to_json(how_, found_));
+    if (!wanted_.json.empty()) fmt::print("json: {}\n", bench::write_file(wanted_.json, json));
+    if (!wanted_.plot.empty()) report::plot(wanted_.plot, json);
     if (how_.traced && !found_.front().trace.empty()) {
       fmt::print("trace: {}\n", bench::write_file(wanted_.trace, found_.front().trace));
     }
@@ -153,6 +152,7 @@ private:
   }
 
   const options& wanted_;
+  catalogs::extended_catalog known_;
   job how_;
   std::vector<point> points_;
   bench::progress_meter meter_;

@@ -28,6 +28,7 @@ struct options {
   std::optional<std::size_t> nodes;         ///< nothing: the machine's
   std::optional<std::size_t> ranks_a_node;  ///< likewise
   std::vector<std::string> algorithms{"auto"};
+  std::filesystem::path catalog_file;  ///< adds to those that there are; empty: none
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 1048576};  ///< bytes
   std::optional<std::size_t> calls;  ///< nothing: 5, or 1 for a trace
   std::uint64_t seed = 1;

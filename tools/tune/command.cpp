@@ -10,6 +10,7 @@
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/measured.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/catalog/option.hpp"
 #include "tools/sim/models.hpp"
 #include "tools/tune/tune.hpp"
 
@@ -33,7 +34,9 @@ may be edited by hand. MUSTER_TABLE=none goes without the one that comes with Mu
 Examples:
   muster tune alltoall allgather --nodes 1,4 --ppn 4 --table here.json --plot here.svg
   muster tune --machine hdr100 --nodes 2,8,32 --ppn 56 alltoall --table hdr100.json --plot hdr100.svg
+  muster tune allgather --catalog mine.so --nodes 1 --ppn 4 --table here.json
   MUSTER_TABLE=hdr100.json ./program
+  muster plot hdr100.json
 )";
 
 void check_machine(const std::string& name) {
@@ -66,6 +69,7 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
                   "simulate a model: " + simulator::model_names() + ", this, or a file")
       ->check(CLI::Validator(checked(check_machine), ""))
       ->type_name("NAME|FILE.json");
+  catalogs::add_catalog_option(tune, wanted->catalog_file);
   add_numbers(tune, "--nodes", wanted->nodes, "numbers of nodes");
   add_numbers(tune, "--ppn", wanted->ranks_a_node, "ranks on each");
   tune.add_option("--most-ranks", wanted->most_ranks, "leave out larger teams")
@@ -84,7 +88,7 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   tune.add_option("--table", wanted->table, "write the table there, as JSON")->type_name("FILE");
-  tune.add_option("--plot", wanted->plot, "draw the winning regions there, .svg or .html")
+  tune.add_option("--plot", wanted->plot, "draw what it selects where, .svg or .html")
       ->type_name("FILE");
   tune.add_flag("-q,--quiet", wanted->quiet, "no progress");
 }

@@ -29,8 +29,11 @@ std::optional<double> simulate(const simulator::job& how, const spot& at,
 /// A job of the ranks of one team after the other.
 class laboratory {
 public:
-  laboratory(const bench::sampling& how, bench::contest::notice tell)
-      : tell_(std::move(tell)), sampler_(how, shm::probe_cpus()) {}
+  laboratory(const bench::sampling& how, const std::filesystem::path& library,
+             bench::contest::notice tell)
+      : tell_(std::move(tell)), sampler_(how, shm::probe_cpus()) {
+    if (!library.empty()) places_.catalog_file = std::filesystem::absolute(library);
+  }
 
   times measure(const spot& at, std::span<const std::string> algorithms) {
     interrupts_.check();
@@ -67,8 +70,8 @@ private:
 
 }  // namespace
 
-stopwatch simulated(const sim::model& machine, std::size_t calls) {
-  return [machine, calls](const spot& at, std::span<const std::string> algorithms) {
+stopwatch simulated(const sim::model& machine, catalog rows, std::size_t calls) {
+  return [machine, rows, calls](const spot& at, std::span<const std::string> algorithms) {
     simulator::job how;
     how.model = machine;
     how.nodes = at.nodes;
@@ -76,15 +79,17 @@ stopwatch simulated(const sim::model& machine, std::size_t calls) {
     how.calls = calls;
     how.payload = false;
     how.table = nullptr;
+    how.rows = rows;
     times taken;
     for (const std::string& each : algorithms) taken.push_back(simulate(how, at, each));
     return taken;
   };
 }
 
-stopwatch real_ranks(const bench::sampling& how, std::function<void(const std::string&)> tell) {
+stopwatch real_ranks(const bench::sampling& how, const std::filesystem::path& library,
+                     std::function<void(const std::string&)> tell) {
   ::setenv(environment::table.name, "none", 1);  // `automatic` is what there is without a table
-  const auto here = std::make_shared<laboratory>(how, std::move(tell));
+  const auto here = std::make_shared<laboratory>(how, library, std::move(tell));
   return [here](const spot& at, std::span<const std::string> algorithms) {
     return here->measure(at, algorithms);
   };

@@ -8,14 +8,14 @@
 #include <span>
 #include <stdexcept>
 
-#include "algos/catalog.hpp"
 #include "engine/collective/describe.hpp"
 #include "engine/error.hpp"
 #include "tools/bench/command_line.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sizes.hpp"
+#include "tools/catalog/catalog.hpp"
+#include "tools/report/plot.hpp"
 #include "tools/sim/models.hpp"
-#include "tools/tune/picture.hpp"
 #include "tools/tune/stopwatches.hpp"
 #include "tools/tune/table.hpp"
 
@@ -55,12 +55,12 @@ std::string text_of(const spot& at) {
                      at.bytes == 0 ? "" : ", " + bench::readable_bytes(at.bytes));
 }
 
-std::vector<winner> measure(const std::vector<spot>& spots, const stopwatch& time,
+std::vector<winner> measure(const std::vector<spot>& spots, catalog rows, const stopwatch& time,
                             bench::progress_meter& meter) {
   std::vector<winner> found;
   for (const spot& at : spots) {
     meter.show(text_of(at));
-    found.push_back(fastest(at, algos::catalog(), time));
+    found.push_back(fastest(at, rows, time));
     meter.clear();
     if (!found.back().algorithm.empty()) {
       fmt::print("{:<44} {:<28} {:>10} {:>6.2f}\n", text_of(at), found.back().algorithm,
@@ -79,25 +79,24 @@ int run(const options& wanted) {
   bench::require_writable(wanted.table, "--table");
   bench::require_writable(wanted.plot, "--plot");
   require_agreed_sizes(wanted.collectives);
+  const catalogs::extended_catalog known(wanted.catalog_file);
   const std::vector<spot> spots = spots_of(wanted);
   bench::progress_meter meter(spots.size(), wanted.quiet, "muster tune");
   const bool simulate = !wanted.machine.empty();
   const std::string where = simulate ? "simulated, model " + wanted.machine : measured_here();
   fmt::print("{:<44} {:<28} {:>10} {:>6}\n", where, "fastest", "time", "gain");
   const stopwatch time =
-      simulate ? simulated(simulator::find_model(wanted.machine), wanted.calls)
-               : real_ranks(wanted.how, [&meter](const std::string& text) { meter.note(text); });
-  const std::vector<winner> found = measure(spots, time, meter);
+      simulate ? simulated(simulator::find_model(wanted.machine), known.rows(), wanted.calls)
+               : real_ranks(wanted.how, wanted.catalog_file,
+                            [&meter](const std::string& text) { meter.note(text); });
+  const std::vector<winner> found = measure(spots, known.rows(), time, meter);
   const std::string text = to_json(make_table(found), where);
   if (wanted.table.empty()) {
     fmt::print("{}", text);
   } else {
     fmt::print("table: {}\n", bench::write_file(wanted.table, text));
   }
-  if (!wanted.plot.empty()) {
-    fmt::print("plot: {}\n",
-               bench::write_file(wanted.plot, draw_winners(wanted.plot, where, found)));
-  }
+  if (!wanted.plot.empty()) report::plot(wanted.plot, text);
   return 0;
 }
 

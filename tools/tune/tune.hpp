@@ -61,6 +61,7 @@ struct options {
   std::vector<std::size_t> nodes{1, 2, 4};
   std::vector<std::size_t> ranks_a_node{1, 4};
   std::vector<collective> collectives;
+  std::filesystem::path catalog_file;  ///< adds to the algorithms that there are; empty: none
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144};
   std::size_t most_ranks = 512;  ///< larger teams are left out
   std::size_t calls = 3;         ///< simulated at each point

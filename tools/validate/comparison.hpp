@@ -31,8 +31,9 @@ struct summary {
 summary summarize(std::span<const comparison> all);
 
 std::string table(std::span<const comparison> all);
-std::string to_json(std::span<const comparison> all, const std::string& model);
-/// Predicted against measured, a panel a number of ranks: an SVG.
-std::string draw(std::span<const comparison> all, const std::string& title);
+/// \param machine processor and number of CPUs
+/// \param model what was measured of it
+std::string to_json(std::span<const comparison> all, const std::string& machine,
+                    const std::string& model);
 
 }  // namespace muster::validate

@@ -8,8 +8,8 @@
 #include "tools/bench/machine.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/sampler.hpp"
-#include "tools/bench/svg.hpp"
 #include "tools/measure/measure.hpp"
+#include "tools/report/plot.hpp"
 #include "tools/validate/comparison.hpp"
 #include "tools/validate/predict.hpp"
 
@@ -42,16 +42,9 @@ public:
     for (const std::size_t ranks : wanted_.ranks) compare_ranks(ranks);
     meter_.clear();
     fmt::print("{}", table(found_));
-    if (!wanted_.json.empty()) {
-      fmt::print("json: {}\n",
-                 bench::write_file(wanted_.json, to_json(found_, sim::to_json(model_))));
-    }
-    if (!wanted_.plot.empty()) {
-      const std::string title = "Predicted and measured: " + bench::machine_name();
-      fmt::print("plot: {}\n",
-                 bench::write_file(wanted_.plot,
-                                   bench::as_file(wanted_.plot, title, draw(found_, title))));
-    }
+    const std::string json = to_json(found_, bench::machine_name(), sim::to_json(model_));
+    if (!wanted_.json.empty()) fmt::print("json: {}\n", bench::write_file(wanted_.json, json));
+    if (!wanted_.plot.empty()) report::plot(wanted_.plot, json);
     return whole_ ? 0 : 1;
   }
 

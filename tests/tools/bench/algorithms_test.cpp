@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "algos/catalog.hpp"
 #include "tests/support/says.hpp"
 
 namespace muster::bench {
@@ -15,7 +16,7 @@ using texts = std::vector<std::string>;
 
 std::string complaint(const texts& asked, const std::vector<collective>& whats) {
   try {
-    require_algorithms(asked, whats);
+    require_algorithms(algos::catalog(), asked, whats);
   } catch (const std::runtime_error& why) {
     return why.what();
   }
@@ -45,9 +46,9 @@ TEST_CASE("algorithms: what is no list") {
 
 TEST_CASE("algorithms: a collective has some of those asked for, and auto always") {
   const texts asked{"pairwise", "auto", "ring", "pairwise:ports=2"};
-  CHECK(algorithms_of(collective::alltoall, asked) ==
+  CHECK(algorithms_of(algos::catalog(), collective::alltoall, asked) ==
         texts{"pairwise", "auto", "pairwise:ports=2"});
-  CHECK(algorithms_of(collective::barrier, asked) == texts{"auto"});
+  CHECK(algorithms_of(algos::catalog(), collective::barrier, asked) == texts{"auto"});
 }
 
 TEST_CASE("algorithms: one that no collective has is refused, naming those there are") {

@@ -28,6 +28,8 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(
       says(complaint({"bench", "--loop", "x"}), "--loop: 'x' is neither back-to-back nor barrier"));
   CHECK(says(complaint({"bench", "--buffers", "x"}), "--buffers: 'x' is neither changed nor same"));
+  CHECK(
+      says(complaint({"bench", "--offset", "12"}), "--offset: '12' is not a multiple of 8 below"));
   CHECK(says(complaint({"bench", "--type", "half"}),
              "--type: 'half' is not a type; expected char, int, float or double"));
   CHECK(says(complaint({"bench", "--excluded"}), "--excluded requires --shim"));

@@ -361,6 +361,26 @@ TEST_CASE("buffers: the same for all calls, unchanged, if asked for") {
   CHECK(ring.slots().size() > 1);
 }
 
+TEST_CASE("buffers: begin as far into a line, or a page, as asked for, and do not overlap") {
+  for (const std::size_t words : {1UL, 100UL, 20'000UL, 200'000UL}) {
+    CAPTURE(words);
+    const std::size_t unit = words * word_bytes >= 128 << 10 ? 4096 : 64;
+    buffer_ring ring;
+    ring.arrange(shape_of(collective::allreduce, words, 1, 4), 4, {.offset = 16});
+    const double* end = nullptr;
+    for (const slot& one : ring.slots()) {
+      for (const std::span<double> buffer : {one.send, one.recv}) {
+        CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % unit == 16);
+        CHECK(buffer.data() >= end);
+        std::ranges::fill(buffer, 1.0);  // in memory of the ring's own, as sanitizers see
+        end = buffer.data() + buffer.size();
+      }
+    }
+    ring.arrange(shape_of(collective::allreduce, words, 1, 4), 4);
+    CHECK(reinterpret_cast<std::uintptr_t>(ring.slots()[0].send.data()) % 64 == 0);
+  }
+}
+
 TEST_CASE("buffers: what changes is made of elements of the type") {
   for (const element_kind& kind : element_kinds) {
     CAPTURE(kind.name);

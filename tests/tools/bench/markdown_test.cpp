@@ -117,7 +117,14 @@ TEST_CASE("markdown: a new document has a place for everything") {
   CHECK(says(text, "## 8 ranks\n\n<!-- muster bench: 8 ranks -->\n\n" + markdown_table(all, 8)));
 }
 
-TEST_CASE("markdown: a document without a place for a table is refused, naming it") {
+TEST_CASE("markdown: tables that have no place are left out") {
+  const auto all = results({4, 8});
+  const std::string means = "<!-- muster bench: means -->\n";
+  const std::string end = "<!-- muster bench: end -->\n";
+  CHECK(refreshed(means + end, all) == means + "\n" + markdown_means(all) + "\n" + end);
+}
+
+TEST_CASE("markdown: a document without a place for any table is refused, naming it") {
   CHECK(says(complaint("Words.\n", results({4})), "a line <!-- muster bench: 4 ranks -->"));
   CHECK(says(complaint("<!-- muster bench: 4 ranks -->\n", results({4})),
              "a line <!-- muster bench: end -->"));

@@ -4,9 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/bench/plot.hpp"
 #include "tools/bench/progress.hpp"
-#include "tools/bench/svg.hpp"
 
 namespace muster::bench {
 namespace {
@@ -149,7 +147,7 @@ TEST_CASE("measurement: a peer that failed is not compared with") {
 
 TEST_CASE("json: an array of objects with the agreed fields") {
   const auto all = results({2, 8});
-  const auto json = nlohmann::json::parse(to_json(all).dump());
+  const auto json = nlohmann::json::parse(to_json(all, {"here", "today", {}}).dump());
   REQUIRE(json.is_array());
   REQUIRE(json.size() == all.size());
   for (const auto& object : json) {
@@ -164,6 +162,16 @@ TEST_CASE("json: an array of objects with the agreed fields") {
     CHECK(object.at("limit_us") == 0.5);
     CHECK(object.contains("ratio") == (object.at("library") == "muster"));
   }
+}
+
+TEST_CASE("json: where and when, and which version of each library") {
+  const surroundings about{"two CPUs", "2026-11-20 17:00 UTC", {"Muster", "Open MPI 4.1.4"}};
+  const auto array = to_json(results({2}), about);
+  CHECK(array.at(0).at("machine") == "two CPUs");
+  CHECK(array.at(0).at("date") == "2026-11-20 17:00 UTC");
+  CHECK(array.at(0).at("version") == "Muster");
+  CHECK(array.at(1).at("version") == "Open MPI 4.1.4");
+  CHECK_FALSE(array.at(2).contains("version"));
 }
 
 TEST_CASE("json: what algorithm was asked for, and whether it suits") {
@@ -193,7 +201,11 @@ TEST_CASE("json: how calls were made, where not as usual, and what reductions co
   for (const char* name : {"loop", "buffers", "excluded", "type"}) {
     CHECK_FALSE(to_json(one).contains(name));
   }
-  one.how = {true, true, true, datatype::int8};
+  one.how = {.between_barriers = true,
+             .same_buffers = true,
+             .offset = 16,
+             .excluded = true,
+             .type = datatype::int8};
   CHECK(to_json(one).at("loop") == "barrier");
   CHECK(to_json(one).at("buffers") == "same");
   CHECK(to_json(one).at("excluded") == true);
@@ -275,7 +287,8 @@ TEST_CASE("table: how calls were made, where not as usual") {
     return point_table(all, what, 2, {}).starts_with(text);
   };
   CHECK(says(collective::reduce, "reduce, 2 ranks\n"));
-  for (measurement& one : all) one.how = {true, true, false, datatype::float32};
+  for (measurement& one : all)
+    one.how = {.between_barriers = true, .same_buffers = true, .type = datatype::float32};
   CHECK(says(collective::reduce, "reduce, 2 ranks, between barriers, float, same buffers\n"));
   CHECK(says(collective::bcast, "bcast, 2 ranks, between barriers, same buffers\n"));
   for (measurement& one : all) one.how = {.excluded = true};
@@ -298,101 +311,6 @@ TEST_CASE("table: means by collective, by rank count and over all") {
     CAPTURE(word);
     CHECK(table.find(word) != std::string::npos);
   }
-}
-
-TEST_CASE("plot: a self-contained SVG with a panel for everything") {
-  const surroundings about{"a & b <c>", "2026-11-20 17:00 UTC", {"Muster", "Open MPI 4.1.4"}, ""};
-  for (const std::vector<std::size_t>& ranks : {std::vector<std::size_t>{8}, {2, 4, 8}}) {
-    const std::string svg = draw_plot("x.svg", results(ranks), about);
-    CHECK(svg.starts_with("<svg "));
-    CHECK(svg.ends_with("</svg>\n"));
-    CHECK(svg.find("a &amp; b &lt;c&gt;") != std::string::npos);
-    for (const collective what : usual_collectives) {
-      CAPTURE(name(what));
-      CHECK(svg.find(">" + std::string(name(what))) != std::string::npos);
-    }
-    CHECK(svg.find("nan") == std::string::npos);
-    CHECK(svg.find("inf") == std::string::npos);
-    CHECK(svg.find("href") == std::string::npos);
-    CHECK(svg.find("about the least this machine allows") != std::string::npos);
-  }
-}
-
-std::size_t count_of(const std::string& what, const std::string& text) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) count += 1;
-  return count;
-}
-
-TEST_CASE("plot: the limit is a dashed line in each panel, where it is known") {
-  auto all = results({2, 4, 8, 16});
-  const std::size_t panels = usual_collectives.size() * 4;
-  constexpr std::size_t legend = 1;
-  CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == panels + legend);
-  for (measurement& one : all) one.limit_us.reset();
-  CHECK(count_of("stroke-dasharray", draw_plot("x.svg", all, {})) == 0);
-}
-
-TEST_CASE("plot: each algorithm has a line in both panels, and its mean in the legend") {
-  auto all = results_of_algorithms();
-  const std::string beside = draw_plot("x.svg", all, {});
-  CHECK(beside.find("Muster on 2 nodes beside Open MPI</title>") != std::string::npos);
-  CHECK(beside.find(">Muster pairwise 1.50×</text>") != std::string::npos);
-  CHECK(beside.find(">Muster flat 0.75×</text>") != std::string::npos);
-  CHECK(beside.find("the better peer's median over the algorithm's") != std::string::npos);
-  constexpr std::size_t times = 4;
-  constexpr std::size_t ratios = 3;
-  CHECK(count_of("<polyline", beside) == times + ratios);
-  std::erase_if(all, [](const measurement& one) { return one.of != library::muster; });
-  for (measurement& one : all) one.ratio.reset();
-  const std::string alone = draw_plot("x.svg", all, {});
-  CHECK(alone.find(">Muster auto 2.00×</text>") != std::string::npos);
-  CHECK(alone.find("the first algorithm's median over the other's") != std::string::npos);
-  CHECK(alone.find("nan") == std::string::npos);
-}
-
-TEST_CASE("plot: how ranks came late is in the title") {
-  surroundings about;
-  about.arrivals = "random:mif=32, seed 7";
-  const std::string svg = draw_plot("x.svg", results({8}), about);
-  CHECK(svg.find("MPICH, arrivals random:mif=32, seed 7</title>") != std::string::npos);
-  CHECK(svg.find(">arrivals random:mif=32, seed 7</text>") != std::string::npos);
-  CHECK(svg.find("back-to-back") == std::string::npos);
-  CHECK(draw_plot("x.svg", results({8}), {}).find("arrivals") == std::string::npos);
-}
-
-TEST_CASE("plot: how calls were made is in the title and below") {
-  surroundings about;
-  about.how = {true, true, false, datatype::int8};
-  const std::string svg = draw_plot("x.svg", results({8}), about);
-  CHECK(svg.find("MPICH, between barriers, char, same buffers</title>") != std::string::npos);
-  CHECK(svg.find(">between barriers, char, same buffers</text>") != std::string::npos);
-  CHECK(svg.find("a barrier before each, on the same, unchanged buffers") != std::string::npos);
-  CHECK(svg.find("back-to-back") == std::string::npos);
-}
-
-TEST_CASE("plot: HTML where the name says so") {
-  const std::string page = draw_plot("x.html", results({2}), {});
-  CHECK(page.starts_with("<!doctype html>"));
-  CHECK(page.find("<svg ") != std::string::npos);
-}
-
-TEST_CASE("plot: whatever was measured, even nothing, draws") {
-  CHECK(draw_plot("x.svg", {}, {}).find("Nothing measured") != std::string::npos);
-  const std::vector<measurement> one{measured(library::muster, {collective::barrier, 2, 0}, 1)};
-  CHECK(draw_plot("x.svg", one, {}).find("nan") == std::string::npos);
-  const std::vector<measurement> other{measured(library::mpich, {collective::bcast, 2, 8}, 1)};
-  CHECK(draw_plot("x.svg", other, {}).find("nan") == std::string::npos);
-}
-
-TEST_CASE("svg: axes") {
-  const log_axis axis(1, 100, 0, 200);
-  CHECK(axis.at(1) == doctest::Approx(0));
-  CHECK(axis.at(10) == doctest::Approx(100));
-  CHECK(decimal_ticks(axis) == std::vector<double>{1, 10, 100});
-  CHECK(decimal_ticks(log_axis(1.5, 30, 0, 1)) == std::vector<double>{2, 5, 10, 20});
-  CHECK(binary_ticks(log_axis(0.4, 9, 0, 1), 5) == std::vector<double>{0.5, 1, 2, 4, 8});
-  CHECK(binary_ticks(log_axis(0.4, 9, 0, 1), 4) == std::vector<double>{1, 4});
 }
 
 TEST_CASE("progress: bars and durations") {

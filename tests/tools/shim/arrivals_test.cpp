@@ -12,7 +12,7 @@
 
 #include "engine/mpi/report.hpp"
 #include "engine/team/arrival_log.hpp"
-#include "tests/harness/watchdog.hpp"
+#include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
 namespace {

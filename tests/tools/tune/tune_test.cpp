@@ -13,7 +13,6 @@
 #include "algos/catalog.hpp"
 #include "engine/error.hpp"
 #include "tests/support/says.hpp"
-#include "tools/tune/picture.hpp"
 #include "tools/tune/table.hpp"
 #include "tools/tune/tune.hpp"
 
@@ -171,14 +170,6 @@ TEST_CASE("what is wrong with a table is said with its place") {
   CHECK(says(refusal(R"({"rules": [{"collective": "bcast", "bytes": 9, "algorithm": "flat"}]})"),
              "rule 1: bytes: expected [first, last]"));
   CHECK_THROWS_AS(read_table("/nowhere/table.json"), error);
-}
-
-TEST_CASE("the picture names every winner") {
-  const std::string drawn =
-      draw_winners("a.svg", "a machine", {won(1, 8, "flat", 1), won(2, 64, "bruck:ports=2", 2)});
-  CHECK(says(drawn, "flat"));
-  CHECK(says(drawn, "bruck:ports=2"));
-  CHECK(says(drawn, "2 x 4 ranks"));
 }
 
 }  // namespace
