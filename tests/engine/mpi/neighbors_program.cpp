@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "engine/random.hpp"
-#include "tests/conformance/graphs.hpp"
 #include "tests/engine/mpi/functions.hpp"
 #include "tests/engine/mpi/image.hpp"
 #include "tests/engine/mpi/job.hpp"
 #include "tests/engine/mpi/shapes.hpp"
 #include "tests/engine/mpi/turns.hpp"
+#include "tools/conformance/build.hpp"
+#include "tools/conformance/graphs.hpp"
 
 namespace {
 
@@ -252,7 +253,7 @@ public:
 
   void run() {
     check_no_topology();
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < static_cast<int>(rounds(6, 3)); ++round) {
       place at = round % 3 == 0 ? distributed() : round % 3 == 1 ? on_grid() : plain_graph();
       use(at);
       if (round % 4 == 0) check_many(at);
@@ -345,7 +346,7 @@ private:
     for (const routine what : all_routines) {
       for (const std::size_t bytes : {0, 8, 500, 20'000, 300'000}) check_random(at, what, bytes);
     }
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 10; ++i) {
       check_random(at, all_routines[chance_.below(std::size(all_routines))], chance_.below(5000));
     }
   }

@@ -5,6 +5,9 @@
 source tests/support/cases.sh
 mpi=$1 part=$2 programs=$PWD/$3 shim=$PWD/$4 yield=$PWD/$5 profiler=$PWD/$6
 limit=${LIMIT:-60}
+# Under ASan, where all takes several times as long, less of both.
+most=16   # ranks
+lengths=2 # with which `operations` makes each call
 status=0
 env=() # VARIABLE=VALUE, for the ranks
 with=$shim # preloaded; empty without the shim
@@ -17,10 +20,16 @@ chmod 755 "$folder"
 # program looks whether its memory grows, and UCX replaces the same functions as ASan.
 if [ -n "${ASAN_OPTIONS-}" ]; then
   export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0:quarantine_size_mb=4 UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none
+  most=8 lengths=1
 fi
 
-# launch ARGS…: of the MPI's launcher; all that it prints goes to $out.
+# launch ARGS…: of the MPI's launcher; all that it prints goes to $out. Open MPI's stops now and then over a message
+# from itself, when the job is ending; then the job is run again.
 launch() {
+  launch_once "$@"
+  if [ "$status" -ge 124 ] && grep -q 'ORTE_ERROR_LOG: Data unpack .*show_help' "$out"; then launch_once "$@"; fi
+}
+launch_once() {
   local command=(mpirun.mpich -bind-to core)
   if [ "$mpi" = openmpi ]; then
     command=(mpirun.openmpi --oversubscribe --map-by core --bind-to core:overload-allowed
@@ -108,10 +117,12 @@ traces() {
   pgrep -f "$(program leaving)"
 }
 
+# With one number of ranks a program runs for its report instead, which is as strict but for that.
 each() {
   local name=$1 ranks
   shift
   for ranks in "$@"; do
+    ((ranks <= most)) || continue
     # What one rank calls is left to the MPI, and with one seed alone: they have faults of their own, MPICH with others.
     check "$name, $ranks ranks" right "$ranks" "$name" $([ "$ranks" != 1 ] || echo alone 1)
   done
@@ -136,7 +147,7 @@ case $part in
     [ "$mpi" = mpich ] || check "spawning, without the shim" right 2 spawning
     ;;
   children)
-    each children 1 2 3 8
+    each children 1 2 8
     check "children, by Muster" by_muster 3 children ialltoall
     check "children, perhaps many threads" right 3 children multiple
     env=(MUSTER_PROGRESS=thread)
@@ -208,23 +219,26 @@ case $part in
     check "nothing is destroyed when the process ends" [ -z "$(grep -E '__cxa_(thread_)?atexit' "$out")" ]
     ;;
   collectives)
-    each collectives 1 2 3 5 8 16
-    check "collectives, by Muster" by_muster 16 collectives alltoall
+    each collectives 1 2 3 5 8
+    check "collectives, by Muster" by_muster "$most" collectives alltoall
     ;;
   neighbors)
     [ "$mpi" = mpich ] || each neighbors 1 # whose calls are left to the MPI
-    each neighbors 2 3 4 6 8 12 16
+    each neighbors 2 3 4 8 12 16
+    env=(MUSTER_REPORT=1)
+    check "neighbors, 6 ranks: report" reports 6 "$(program neighbors)"
     for name in neighbor_allgather ineighbor_allgatherv neighbor_alltoall ineighbor_alltoallv neighbor_alltoallw \
       neighbor_alltoall_init; do
-      check "neighbors: $name, by Muster" by_muster 6 neighbors "$name"
+      check "neighbors: $name, by Muster" took "$name"
     done
     check "neighbors: what is left to the MPI" left_only 'no topology'
+    env=()
     check "neighbors, perhaps many threads" right 4 neighbors multiple
     env=(MUSTER_PROGRESS=thread)
     check "neighbors, a progress thread" right 3 neighbors
     ;;
   operations)
-    check "operations" right 3 operations
+    check "operations" right 2 operations
     check "operations, perhaps many threads" right 2 operations multiple
     env=(MUSTER_REPORT=1)
     check "operations: report" reports 3 "$(program operations)"
@@ -234,50 +248,50 @@ case $part in
     if [ "$mpi" = mpich ]; then
       check "operations, perhaps many threads: what only the MPI combines is left to it" \
         left_only "the MPI's operation in its progress"
-      check "operations, perhaps many threads: that is one type, in 2 calls of 4 operations by 2 ranks" \
-        matches '^muster: iallreduce .*MPI 16 \('
+      check "operations, perhaps many threads: that is one type, a call of each length of 4 operations by 2 ranks" \
+        matches "^muster: iallreduce .*MPI $((lengths * 4 * 2)) \("
     else
       check "operations, perhaps many threads: nothing is left to the MPI" left_only
     fi
     ;;
   layouts)
-    each layouts 2 3 8
+    each layouts 2 8
     env=(MUSTER_REPORT=1)
     check "layouts: report" reports 3 "$(program layouts)"
     check "layouts: nothing is left to the MPI" left_only
     ;;
   remembered)
-    each remembered 1 2 3 8 16
+    each remembered 1 2 3 16
     check "remembered, by Muster" by_muster 8 remembered alltoall
     ;;
   requests)
-    each requests 1 2 3 5 8 16
-    check "requests, by Muster" by_muster 16 requests ialltoall
+    each requests 1 2 3 5 8
+    check "requests, by Muster" by_muster "$most" requests ialltoall
     ;;
   persistent)
-    each persistent 1 2 3 5 8 16
+    each persistent 1 2 3 5 16
     check "persistent, perhaps many threads" right 3 persistent multiple
     check "persistent, by Muster" by_muster 8 persistent alltoallw_init
     env=(MUSTER_PROGRESS=thread)
     check "persistent, a progress thread" right 3 persistent thread
     ;;
   communicators)
-    each communicators 1 2 3 5 8 16
+    each communicators 1 2 3 5 16
     env=(MUSTER_REPORT=1)
     check "communicators: report" reports 8 "$(program communicators)"
     check "communicators: what is left to the MPI" left_only 'one rank' intercommunicator
     ;;
   nothing)
-    each nothing 1 2 3 8
+    each nothing 1 2 3
     check "nothing, by Muster" by_muster 8 nothing alltoall
     check "nothing, begun and waited for, by Muster" took iallgather
     env=(MUSTER_PROGRESS=thread)
     check "nothing, a progress thread" right 3 nothing
     ;;
   threads)
-    each threads 1 2 3 8
+    each threads 1 2 3
     check "threads, by Muster" by_muster 8 threads allreduce
-    check "threads, nonblocking, by Muster" by_muster 8 threads ialltoall
+    check "threads, nonblocking, by Muster" took ialltoall
     if [ "$mpi" = mpich ]; then
       check "threads: what only the MPI combines is left to it" \
         matches "^muster: iallreduce .*the MPI's operation in its progress"
@@ -316,9 +330,7 @@ case $part in
       for late in '' late; do
         with=$shim
         args=("driver=$programs/$driver" $late)
-        for ranks in 2 3; do
-          check "accelerator, $driver $late, $ranks ranks" right "$ranks" accelerator "${args[@]}"
-        done
+        check "accelerator, $driver $late" right 2 accelerator "${args[@]}"
         check "collectives, $driver $late" right 3 collectives "${args[@]}"
         check "accelerator, $driver $late, by Muster" by_muster 3 accelerator alltoall "${args[@]}"
         check "a refused copy ends the job, $driver $late" fails 3 "$(program accelerator)" fatal "${args[@]}"
@@ -342,7 +354,7 @@ case $part in
     check "accelerator, without the shim: faults" says 'ended by signal 11'
     ;;
   fortran)
-    each fortran 1 3 8
+    each fortran 1 8
     env=(MUSTER_REPORT=1)
     check "fortran: report" reports 3 "$(program fortran)"
     for call in alltoall ialltoall allreduce bcast barrier neighbor_alltoall ineighbor_allgather; do
