@@ -6,6 +6,7 @@
 
 #include "engine/error.hpp"
 #include "engine/random.hpp"
+#include "engine/team/derive.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -247,9 +248,11 @@ communicator::outcome communicator::derive_team() {
   std::vector<wire::site> sites;
   sites.reserve(all_.size());
   for (const offer& one : all_) sites.push_back(one.site);
-  auto reach = all.fabric().derive(members_, sites, wire::derived_extent);
-  return {.own = std::make_unique<muster::team>(all, std::move(reach), members_, rank_,
-                                                all_.front().turn)};
+  return {.own = muster::derive_team(all, {.members = members_,
+                                           .sites = sites,
+                                           .much = wire::derived_extent,
+                                           .rank = rank_,
+                                           .turn = all_.front().turn})};
 }
 
 communicators::communicators(MPI_Comm together, node& among, driver& by, progress_hook hook)

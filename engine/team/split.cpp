@@ -18,9 +18,14 @@
 #include "engine/coro/when_all.hpp"
 #include "engine/progress/milestone.hpp"
 #include "engine/random.hpp"
+#include "engine/team/derive.hpp"
 
 namespace muster {
 namespace {
+
+std::size_t rank_among(std::span<const std::size_t> members, std::size_t rank) {
+  return static_cast<std::size_t>(std::ranges::find(members, rank) - members.begin());
+}
 
 /// What a rank says in a round; of the same size in both, so that one algorithm suits both or none.
 using message = std::array<std::uint64_t, 4>;
@@ -86,9 +91,11 @@ public:
                       (why_.empty() ? "" : ": " + why_),
                   *refused);
     }
-    const auto self = std::ranges::find(members_, of_.rank());
-    return std::make_unique<team>(of_, of_.fabric().derive(members_, sites, extent_), members_,
-                                  static_cast<std::size_t>(self - members_.begin()), agreed_turn());
+    return derive_team(of_, {.members = members_,
+                             .sites = sites,
+                             .much = extent_,
+                             .rank = rank_among(members_, of_.rank()),
+                             .turn = agreed_turn()});
   }
 
 private:

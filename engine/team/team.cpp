@@ -65,15 +65,15 @@ std::uint64_t id_of(std::uint64_t parent, std::span<const std::size_t> members,
 
 }  // namespace
 
-team::team(const team& of, std::unique_ptr<wire::fabric> reach,
+team::team(const team& of, std::unique_ptr<wire::fabric>&& reach,
            std::span<const std::size_t> members, std::size_t rank, std::uint64_t turn)
     : team(of.engine_, *reach, shape_of(of.shape_, members), rank, of.catalog_, of.machine_) {
-  own_fabric_ = std::move(reach);
   chosen_ = of.chosen_;
   table_ = of.table_;
   table_choices_ = of.table_choices_;
   id_ = id_of(of.id_, members, turn);
   arrivals_ = of.arrivals_;
+  own_fabric_ = std::move(reach);  // last: with what throws before, it stays the caller's
 }
 
 void choose_from_environment(team& of) {

@@ -50,7 +50,7 @@ public:
   /// \param members ranks of `of`, in the new order; the same on each of them
   /// \param rank    this rank's place in that order
   /// \param turn    tells it from others that the same ranks made of `of`; the same on each
-  team(const team& of, std::unique_ptr<wire::fabric> reach, std::span<const std::size_t> members,
+  team(const team& of, std::unique_ptr<wire::fabric>&& reach, std::span<const std::size_t> members,
        std::size_t rank, std::uint64_t turn);
   ~team() { free_staging(); }
   team(const team&) = delete;

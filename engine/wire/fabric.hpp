@@ -121,6 +121,9 @@ public:
   /// of no concern to the other members; the memory goes with the last of them.
   virtual std::unique_ptr<fabric> derive(std::span<const std::size_t> members,
                                          std::span<const site> sites, const extent& much) = 0;
+  /// Instead of deriving: this rank cannot be of the team, which is broken for its other members.
+  virtual void refuse(std::span<const std::size_t> members, std::span<const site> sites,
+                      const extent& much, const wire::failure& why) noexcept = 0;
   virtual wire::footprint footprint() const noexcept = 0;
 
 protected:

@@ -240,20 +240,36 @@ std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> member
                                              std::span<const wire::site> sites,
                                              const wire::extent& much) {
   std::vector<std::size_t> ranks;
-  std::uint64_t control = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    ranks.push_back(members_[members[i]]);
-    control |= sites[i].control;  // one of them is not 0
-  }
-  const std::vector<std::size_t> near = neighbours(members);
-  std::uint64_t board = 0;
-  for (const std::size_t i : near) board |= sites[i].board;
-  std::byte* const lot = node_base_ + board;
+  for (const std::size_t member : members) ranks.push_back(members_[member]);
+  const auto [control, board] = find_lots(members, sites);
   membership in = {.members = std::move(ranks),
-                   .shared = {job_.control_base() + control, members.size(), much},
-                   .board = {lot + sizeof(lot_head), near.size(), much},
-                   .board_lot = lot};
+                   .shared = {control, members.size(), much},
+                   .board = {board + sizeof(lot_head), neighbours(members).size(), much},
+                   .board_lot = board};
   return std::unique_ptr<fabric>(new fabric(job_, rank_, own_, std::move(in)));
+}
+
+void fabric::refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+                    const wire::extent& much, const wire::failure& why) noexcept {
+  const auto [control, board] = find_lots(members, sites);
+  const team_memory shared(control, members.size(), much);
+  shared.failure().write(why);
+  for (const std::size_t member : members) doorbell::ring(job_.bell(members_[member]));
+  lots::leave(board, [] {});
+  lots::leave(control, [&] { shared.give_back(rings_); });
+}
+
+fabric::lots_of_team fabric::find_lots(std::span<const std::size_t> members,
+                                       std::span<const wire::site> sites) const noexcept {
+  const muster::shape& shape = job_.shape();
+  std::uint64_t control = 0;
+  std::uint64_t board = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    control |= sites[i].control;  // one of them is not 0
+    const bool near = shape.node_of(members_[members[i]]) == shape.node_of(rank_);
+    if (near) board |= sites[i].board;  // and of these one
+  }
+  return {job_.control_base() + control, node_base_ + board};
 }
 
 wire::footprint fabric::footprint() const noexcept {

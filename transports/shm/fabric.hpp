@@ -58,6 +58,8 @@ public:
   std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
                                        std::span<const wire::site> sites,
                                        const wire::extent& much) override;
+  void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+              const wire::extent& much, const wire::failure& why) noexcept override;
   wire::footprint footprint() const noexcept override;
 
   void arm() noexcept override;
@@ -79,6 +81,13 @@ private:
   };
   fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, membership in);
 
+  /// Where the memory of a team in the making is that its members have provided.
+  struct lots_of_team {
+    std::byte* control;
+    std::byte* board;
+  };
+  lots_of_team find_lots(std::span<const std::size_t> members,
+                         std::span<const wire::site> sites) const noexcept;
   /// Those of `members`, by place among them, that share this rank's node.
   std::vector<std::size_t> neighbours(std::span<const std::size_t> members) const;
   void wake_watchers() noexcept;

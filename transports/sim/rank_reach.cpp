@@ -74,13 +74,28 @@ void rank::withdraw(const wire::site& provided) noexcept {
   if (provided.control != 0) in_.unmake_team(provided.control);
 }
 
-std::unique_ptr<wire::fabric> rank::derive(std::span<const std::size_t> members,
-                                           std::span<const wire::site> sites, const wire::extent&) {
+namespace {
+
+std::uint64_t number_in(std::span<const wire::site> sites) noexcept {
   std::uint64_t number = 0;
   for (const wire::site& each : sites) number |= each.control;  // one of them is not 0
+  return number;
+}
+
+}  // namespace
+
+std::unique_ptr<wire::fabric> rank::derive(std::span<const std::size_t> members,
+                                           std::span<const wire::site> sites, const wire::extent&) {
   const auto self = std::ranges::find(members, number_) - members.begin();
-  return std::make_unique<team_reach>(*this, in_, in_.team_at(number),
+  return std::make_unique<team_reach>(*this, in_, in_.team_at(number_in(sites)),
                                       static_cast<std::size_t>(self));
+}
+
+void rank::refuse(std::span<const std::size_t>, std::span<const wire::site> sites,
+                  const wire::extent&, const wire::failure& why) noexcept {
+  team_memory& shared = in_.team_at(number_in(sites));
+  if (!dead_) in_.break_team(shared, why);
+  in_.leave(shared, quiet_at());
 }
 
 wire::footprint rank::footprint() const noexcept { return footprint_of(*this, in_.size()); }

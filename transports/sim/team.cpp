@@ -129,6 +129,11 @@ std::unique_ptr<wire::fabric> team_reach::derive(std::span<const std::size_t> me
   return rank_.derive(in_job(members), sites, much);
 }
 
+void team_reach::refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+                        const wire::extent& much, const wire::failure& why) noexcept {
+  rank_.refuse(members, sites, much, why);
+}
+
 wire::footprint footprint_of(const wire::fabric& one, std::size_t ranks) noexcept {
   const wire::board& board = one.board();
   const wire::extent& much = board.extent();

@@ -98,6 +98,8 @@ public:
   std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
                                        std::span<const wire::site> sites,
                                        const wire::extent& much) override;
+  void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+              const wire::extent& much, const wire::failure& why) noexcept override;
   wire::footprint footprint() const noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}

@@ -324,6 +324,7 @@ case $part in
     each errors 2 3 8
     check "by default an error ends the job" fails 3 "$(program errors)" fatal
     check "by default an error ends the job: says so" matches '^muster: MPI_Bcast: root is 1000; expected 0 to 2'
+    check "a team that one rank cannot make" right 3 scarce
     ;;
   accelerators)
     for driver in libcuda.so.1 libamdhip64.so; do

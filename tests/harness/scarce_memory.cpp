@@ -1,0 +1,48 @@
+#include "tests/harness/scarce_memory.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace muster::testing {
+namespace {
+
+struct scarcity {
+  std::size_t bytes = 0;  // 0: of no size
+  std::size_t refused = 0;
+};
+
+scarcity& here() noexcept {
+  thread_local scarcity one;
+  return one;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  scarcity& now = here();
+  if (bytes == now.bytes && bytes != 0) {
+    ++now.refused;
+    throw std::bad_alloc();
+  }
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+scarce_memory::scarce_memory(std::size_t bytes) noexcept { here() = {.bytes = bytes}; }
+scarce_memory::~scarce_memory() { here() = {}; }
+std::size_t scarce_memory::refused() const noexcept { return here().refused; }
+
+}  // namespace muster::testing
+
+void* operator new(std::size_t bytes) {
+  return muster::testing::allocate(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return muster::testing::allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
