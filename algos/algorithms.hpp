@@ -1,121 +1,12 @@
 #pragma once
 
-#include "engine/collective/catalog.hpp"
+#include <muster/select/catalog.hpp>
 
-/// One declaration for each algorithm in this folder's subfolders; `catalog.cpp` lists them.
+/// A declaration for each algorithm in this folder's subfolders.
 namespace muster::algos {
 
-extern const algorithm barrier_grouped;
-extern const algorithm barrier_flat;
-extern const algorithm barrier_srm;
-extern const algorithm barrier_dissemination;
-extern const algorithm bcast_grouped;
-extern const algorithm bcast_flat;
-extern const algorithm bcast_flat_long;
-extern const algorithm bcast_srm;
-extern const algorithm bcast_binomial;
-extern const algorithm bcast_scatter_allgather;
-extern const algorithm bcast_chain;
-extern const algorithm bcast_early_nodes;
-extern const algorithm reduce_grouped;
-extern const algorithm reduce_flat;
-extern const algorithm reduce_root_combines;
-extern const algorithm reduce_flat_long;
-extern const algorithm reduce_srm;
-extern const algorithm reduce_binomial;
-extern const algorithm reduce_rabenseifner;
-extern const algorithm reduce_early_tree;
-extern const algorithm reduce_last_combines;
-extern const algorithm allreduce_grouped;
-extern const algorithm allreduce_flat;
-extern const algorithm allreduce_flat_long;
-extern const algorithm allreduce_srm;
-extern const algorithm allreduce_recursive_doubling;
-extern const algorithm allreduce_ring;
-extern const algorithm allreduce_rabenseifner;
-extern const algorithm allreduce_srm_pipeline;
-extern const algorithm allreduce_early_tree;
-extern const algorithm allgather_grouped;
-extern const algorithm allgather_flat;
-extern const algorithm allgather_flat_long;
-extern const algorithm allgather_leader_ring;
-extern const algorithm allgather_smp_direct;
-extern const algorithm allgather_direct;
-extern const algorithm allgather_ring;
-extern const algorithm allgather_recursive_doubling;
-extern const algorithm allgather_neighbour_exchange;
-extern const algorithm allgather_standard_exchange;
-extern const algorithm allgather_bruck;
-extern const algorithm allgather_pap_direct;
-extern const algorithm allgather_smp_bruck;
-extern const algorithm allgather_smp_gather_bcast;
-extern const algorithm allgather_one_group_single;
-extern const algorithm allgather_one_group_multi;
-extern const algorithm allgather_gather_multi;
-extern const algorithm allgather_two_group_multi;
-extern const algorithm allgather_all_group_multi;
-extern const algorithm allgather_pap_shm_direct;
-extern const algorithm allgather_last_sends;
-extern const algorithm alltoall_flat;
-extern const algorithm alltoall_flat_long;
-extern const algorithm alltoall_pairwise;
-extern const algorithm alltoall_leader;
-extern const algorithm alltoall_multicore_groups;
-extern const algorithm alltoall_node_aware;
-extern const algorithm alltoall_block_aggregation;
-extern const algorithm alltoall_overlapped_large;
-extern const algorithm alltoall_direct;
-extern const algorithm alltoall_pap_direct;
-extern const algorithm alltoall_bruck;
-extern const algorithm alltoall_standard_exchange;
-extern const algorithm alltoall_ohio_v1;
-extern const algorithm alltoall_ohio_v2;
-extern const algorithm alltoall_ohio_v3;
-extern const algorithm alltoall_staged_stream;
-extern const algorithm alltoall_pap_shm_direct;
-extern const algorithm scatter_flat;
-extern const algorithm scatter_flat_long;
-extern const algorithm scatter_binomial;
-extern const algorithm scatter_direct;
-extern const algorithm scatter_early_nodes;
-extern const algorithm gather_flat;
-extern const algorithm gather_flat_long;
-extern const algorithm gather_binomial;
-extern const algorithm gather_direct;
-extern const algorithm gather_early_nodes;
-extern const algorithm scatterv_flat_long;
-extern const algorithm scatterv_linear;
-extern const algorithm gatherv_flat_long;
-extern const algorithm gatherv_linear;
-extern const algorithm allgatherv_flat;
-extern const algorithm allgatherv_flat_long;
-extern const algorithm allgatherv_ring;
-extern const algorithm allgatherv_direct;
-extern const algorithm allgatherv_bruck;
-extern const algorithm allgatherv_pap_direct;
-extern const algorithm allgatherv_pap_shm_direct;
-extern const algorithm alltoallv_flat_long;
-extern const algorithm alltoallv_pairwise;
-extern const algorithm alltoallv_direct;
-extern const algorithm alltoallv_pap_direct;
-extern const algorithm alltoallv_pap_shm_direct;
-extern const algorithm reduce_scatter_block_flat;
-extern const algorithm reduce_scatter_block_flat_long;
-extern const algorithm reduce_scatter_block_pairwise;
-extern const algorithm reduce_scatter_block_recursive_halving;
-extern const algorithm reduce_scatter_flat;
-extern const algorithm reduce_scatter_flat_long;
-extern const algorithm reduce_scatter_pairwise;
-extern const algorithm reduce_scatter_recursive_halving;
-extern const algorithm scan_flat;
-extern const algorithm scan_flat_long;
-extern const algorithm scan_doubling;
-extern const algorithm exscan_flat;
-extern const algorithm exscan_flat_long;
-extern const algorithm exscan_doubling;
-extern const algorithm neighbor_allgather_direct;
-extern const algorithm neighbor_alltoall_direct;
-extern const algorithm neighbor_allgatherv_direct;
-extern const algorithm neighbor_alltoallv_direct;
+#define ALGORITHM(row) extern const algorithm row;
+#include "algos/list.inc"
+#undef ALGORITHM
 
 }  // namespace muster::algos

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/collective/catalog.hpp"
+#include <muster/select/catalog.hpp>
 
 namespace muster::algos {
 

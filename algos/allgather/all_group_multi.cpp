@@ -15,7 +15,7 @@
 #include <limits>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_allgather.hpp"
+#include "algos/patterns/exchange/group_allgather.hpp"
 
 namespace muster::algos {
 namespace {

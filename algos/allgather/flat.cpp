@@ -8,8 +8,8 @@
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/publish_blocks.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/publish_blocks.hpp"
 
 namespace muster::algos {
 

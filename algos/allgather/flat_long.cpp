@@ -10,8 +10,8 @@
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/reduce_slices.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/reduce_slices.hpp"
 
 namespace muster::algos {
 namespace {

@@ -18,10 +18,11 @@
 // Source: Qian 2010 (5.5.2) and Qian, Rashti, Afsahi 2008 (5.2), the multi-group gather-based
 // multi-connection aware algorithm.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
-#include "algos/patterns/simultaneous.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/exchange/simultaneous.hpp"
+#include "algos/patterns/node/gathered_blocks.hpp"
 
 namespace muster::algos {
 namespace {

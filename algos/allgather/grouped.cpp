@@ -11,7 +11,7 @@
 // Source: the node-gather, leader-exchange scheme of Qian 2010 (4.4.2), with groups for nodes.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_leaders.hpp"
+#include "algos/patterns/node/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

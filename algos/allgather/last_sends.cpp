@@ -14,10 +14,11 @@
 // Source: the SMP-aware direct algorithm of Qian 2010 (4.4.2), with the order of arrival of 6.4.5
 // and a sender that is not fixed; see docs/decisions/20-whoever-is-last.md.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/noted_blocks.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/arrival/noted_blocks.hpp"
+#include "algos/patterns/call/suitability.hpp"
 
 namespace muster::algos {
 namespace {

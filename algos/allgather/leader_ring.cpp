@@ -9,11 +9,12 @@
 // Between nodes every block travels once into each node. Source: the node-gather, leader-exchange,
 // node-broadcast scheme of Qian 2010 (4.4.2), with a ring among the leaders.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/reduce_slices.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/leaders.hpp"
+#include "algos/patterns/node/reduce_slices.hpp"
 
 namespace muster::algos {
 namespace {

@@ -10,11 +10,12 @@
 //
 // Source: Chen, Zhang, Zhang, Yuan 2005.
 
+#include <muster/coro/when_all.hpp>
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/costs.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/costs.hpp"
+#include "algos/patterns/call/suitability.hpp"
 
 namespace muster::algos {
 namespace {

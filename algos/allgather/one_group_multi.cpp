@@ -14,7 +14,7 @@
 // aware algorithm.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_allgather.hpp"
+#include "algos/patterns/exchange/group_allgather.hpp"
 
 namespace muster::algos {
 namespace {

@@ -13,10 +13,11 @@
 // Source: Qian 2010 (5.4, 5.5.4), the single-group single-connection algorithm; the same in Qian,
 // Rashti, Afsahi 2008.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
-#include "algos/patterns/send_and_receive.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/exchange/send_and_receive.hpp"
+#include "algos/patterns/node/gathered_blocks.hpp"
 
 namespace muster::algos {
 namespace {

@@ -14,8 +14,8 @@
 // Source: Qian 2010 (6.4.5), the process arrival pattern and shared memory aware allgather.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
-#include "algos/patterns/pap_shm_allgather.hpp"
+#include "algos/patterns/arrival/pap_shm_allgather.hpp"
+#include "algos/patterns/node/gathered_blocks.hpp"
 
 namespace muster::algos {
 namespace {

@@ -10,8 +10,8 @@
 // Source: Thakur, Rabenseifner, Gropp 2005 (4.1). It is standard exchange with one port.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/exchange_allgather.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/exchange_allgather.hpp"
 
 namespace muster::algos {
 namespace {

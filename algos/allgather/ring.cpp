@@ -9,8 +9,8 @@
 // Source: Thakur, Rabenseifner, Gropp 2005 (4.1).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/ring_allgather.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/rings/ring_allgather.hpp"
 
 namespace muster::algos {
 namespace {

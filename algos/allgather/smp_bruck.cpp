@@ -13,11 +13,12 @@
 //
 // Source: Qian 2010 (4.4.2), the SMP-aware Bruck algorithm.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/send_and_receive.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/exchange/ports.hpp"
+#include "algos/patterns/exchange/send_and_receive.hpp"
+#include "algos/patterns/node/gathered_blocks.hpp"
 
 namespace muster::algos {
 namespace {

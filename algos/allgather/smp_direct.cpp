@@ -9,10 +9,11 @@
 //
 // Source: Qian 2010 (4.4.2), the SMP-aware direct algorithm.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
-#include "algos/patterns/ports.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/exchange/ports.hpp"
+#include "algos/patterns/node/gathered_blocks.hpp"
 
 namespace muster::algos {
 namespace {

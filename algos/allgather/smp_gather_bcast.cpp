@@ -15,10 +15,11 @@
 
 #include <bit>
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/binomial_blocks.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/node/gathered_blocks.hpp"
+#include "algos/patterns/trees/binomial_blocks.hpp"
 
 namespace muster::algos {
 namespace {

@@ -13,9 +13,9 @@
 // recursive doubling, which this is with one port.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/exchange_allgather.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/exchange_allgather.hpp"
+#include "algos/patterns/exchange/ports.hpp"
 
 namespace muster::algos {
 namespace {

@@ -15,7 +15,7 @@
 // aware algorithm with two groups.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_allgather.hpp"
+#include "algos/patterns/exchange/group_allgather.hpp"
 
 namespace muster::algos {
 namespace {

@@ -12,10 +12,10 @@
 // Source: Bruck et al. 1997, as in Qian 2010 (3.4.3); with lengths that all ranks know.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/bruck_allgather.hpp"
-#include "algos/patterns/costs.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/costs.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/bruck_allgather.hpp"
+#include "algos/patterns/exchange/ports.hpp"
 
 namespace muster::algos {
 namespace {

@@ -17,8 +17,8 @@
 // Source: Qian 2010 (6.4.5), with lengths that all ranks know.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/gathered_blocks.hpp"
-#include "algos/patterns/pap_shm_allgather.hpp"
+#include "algos/patterns/arrival/pap_shm_allgather.hpp"
+#include "algos/patterns/node/gathered_blocks.hpp"
 
 namespace muster::algos {
 namespace {

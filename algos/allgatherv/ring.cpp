@@ -11,9 +11,9 @@
 #include <algorithm>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/costs.hpp"
-#include "algos/patterns/ring_allgather.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/costs.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/rings/ring_allgather.hpp"
 
 namespace muster::algos {
 namespace {

@@ -14,12 +14,13 @@
 // Source: the pipeline of Tipparaju, Nieplocha, Panda 2003 (2.4), with the notices of arrival of
 // Qian 2010 (6.4).
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/node_reduce.hpp"
-#include "algos/patterns/speaker_tree.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/leaders.hpp"
+#include "algos/patterns/node/node_reduce.hpp"
+#include "algos/patterns/trees/speaker_tree.hpp"
 
 namespace muster::algos {
 namespace {

@@ -12,8 +12,8 @@
 // Rabenseifner's algorithm in place of reduce and broadcast.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/reduce_slices.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/reduce_slices.hpp"
 
 namespace muster::algos {
 namespace {

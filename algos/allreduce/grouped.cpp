@@ -12,7 +12,7 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.4), with groups for nodes, and every leader a root.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_leaders.hpp"
+#include "algos/patterns/node/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -10,8 +10,8 @@
 // Source: Thakur, Rabenseifner, Gropp 2005 (4.5).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/members.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/members.hpp"
 
 namespace muster::algos {
 namespace {

@@ -11,9 +11,9 @@
 // Source: the ring of Thakur, Rabenseifner, Gropp 2005, as in Patarasuk, Yuan 2009.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/slice_ring.hpp"
-#include "algos/patterns/slices.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/slices.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/rings/slice_ring.hpp"
 
 namespace muster::algos {
 namespace {

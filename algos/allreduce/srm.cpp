@@ -11,9 +11,9 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.4), their algorithm up to 16 KiB, at any size.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/node_reduce.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/leaders.hpp"
+#include "algos/patterns/node/node_reduce.hpp"
 
 namespace muster::algos {
 namespace {

@@ -13,12 +13,13 @@
 
 #include <array>
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/binomial_blocks.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/node_reduce.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/leaders.hpp"
+#include "algos/patterns/node/node_reduce.hpp"
+#include "algos/patterns/trees/binomial_blocks.hpp"
 
 namespace muster::algos {
 namespace {

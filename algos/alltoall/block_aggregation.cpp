@@ -15,9 +15,10 @@
 //
 // Source: Chochia, Solt, Hursey 2022, matrix block aggregation.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node_alltoall.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/node/node_alltoall.hpp"
 
 namespace muster::algos {
 namespace {

@@ -15,12 +15,13 @@
 
 #include <utility>
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/costs.hpp"
-#include "algos/patterns/digits.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/costs.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/digits.hpp"
+#include "algos/patterns/exchange/ports.hpp"
 
 namespace muster::algos {
 namespace {

@@ -8,9 +8,10 @@
 //
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
+#include "algos/patterns/call/suitability.hpp"
 
 namespace muster::algos {
 namespace {

@@ -13,7 +13,7 @@
 // Source: the leader-based scheme with which Kumar, Mamidala, Panda 2008 compare theirs.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node_alltoall.hpp"
+#include "algos/patterns/node/node_alltoall.hpp"
 
 namespace muster::algos {
 namespace {

@@ -13,9 +13,10 @@
 //
 // Source: Kumar, Mamidala, Panda 2008.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/peer_rows.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/exchange/peer_rows.hpp"
 
 namespace muster::algos {
 namespace {

@@ -15,7 +15,7 @@
 // Source: Traeff, Rougier 2014, hierarchical all-to-all from MPI's own collectives and datatypes.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node_alltoall.hpp"
+#include "algos/patterns/node/node_alltoall.hpp"
 
 namespace muster::algos {
 namespace {

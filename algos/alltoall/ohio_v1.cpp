@@ -13,8 +13,8 @@
 // Source: Tran et al., OHIO (III.A).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/copy_runs.hpp"
-#include "algos/patterns/ohio.hpp"
+#include "algos/patterns/node/copy_runs.hpp"
+#include "algos/patterns/node/ohio.hpp"
 
 namespace muster::algos {
 namespace {

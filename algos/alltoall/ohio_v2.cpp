@@ -16,7 +16,7 @@
 // Source: Tran et al., OHIO (III.B).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/ohio.hpp"
+#include "algos/patterns/node/ohio.hpp"
 
 namespace muster::algos {
 namespace {

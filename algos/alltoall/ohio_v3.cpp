@@ -20,7 +20,7 @@
 // Source: Tran et al., OHIO (III.C, algorithm 1).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/ohio.hpp"
+#include "algos/patterns/node/ohio.hpp"
 
 namespace muster::algos {
 namespace {

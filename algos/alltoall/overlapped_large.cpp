@@ -16,9 +16,10 @@
 
 #include <algorithm>
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/peer_rows.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/exchange/peer_rows.hpp"
 
 namespace muster::algos {
 namespace {

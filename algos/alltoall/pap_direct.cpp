@@ -14,9 +14,9 @@
 // Source: Qian 2010 (6.4.1 and 6.4.2).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/costs.hpp"
-#include "algos/patterns/direct_alltoall.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/costs.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/direct_alltoall.hpp"
 
 namespace muster::algos {
 namespace {

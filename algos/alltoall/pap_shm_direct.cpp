@@ -15,10 +15,11 @@
 //
 // Source: Qian 2010 (6.4.4).
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/arrival_notes.hpp"
-#include "algos/patterns/node_alltoall.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/arrival/arrival_notes.hpp"
+#include "algos/patterns/node/node_alltoall.hpp"
 
 namespace muster::algos {
 namespace {

@@ -22,10 +22,11 @@
 //
 // After: Tran et al., OHIO (III.C); docs/decisions/18-alltoall-at-scale.md.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node_alltoall.hpp"
-#include "algos/patterns/node_steps.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/node/node_alltoall.hpp"
+#include "algos/patterns/node/node_steps.hpp"
 
 namespace muster::algos {
 namespace {

@@ -15,11 +15,11 @@
 // recursive doubling.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/costs.hpp"
-#include "algos/patterns/exchange_alltoall.hpp"
-#include "algos/patterns/exchange_bundles.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/costs.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/exchange_alltoall.hpp"
+#include "algos/patterns/exchange/exchange_bundles.hpp"
+#include "algos/patterns/exchange/ports.hpp"
 
 namespace muster::algos {
 namespace {

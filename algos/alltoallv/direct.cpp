@@ -9,8 +9,8 @@
 // Source: Qian 2010 (3.4.4).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/direct_alltoall.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/direct_alltoall.hpp"
 
 namespace muster::algos {
 

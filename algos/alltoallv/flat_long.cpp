@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "algos/patterns/varying_blocks.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/call/varying_blocks.hpp"
 
 namespace muster::algos {
 namespace {

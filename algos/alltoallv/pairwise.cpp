@@ -8,8 +8,8 @@
 // that N need not be a power of two.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/pairwise_alltoall.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/pairwise_alltoall.hpp"
 
 namespace muster::algos {
 

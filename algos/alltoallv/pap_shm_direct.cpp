@@ -17,12 +17,13 @@
 //
 // Source: Qian 2010 (6.4.4), with lengths that only the two ends of a block know.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node_alltoallv.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/some_at_a_time.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/ports.hpp"
+#include "algos/patterns/exchange/some_at_a_time.hpp"
+#include "algos/patterns/node/node_alltoallv.hpp"
 
 namespace muster::algos {
 namespace {

@@ -8,10 +8,11 @@
 // Source: Hensgen, Finkel, Manber 1988, Two algorithms for barrier synchronization; ports as in
 // Qian 2010 (3.4).
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/ports.hpp"
 
 namespace muster::algos {
 namespace {

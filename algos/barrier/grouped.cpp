@@ -12,7 +12,7 @@
 // exchange flags instead of electing one.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_leaders.hpp"
+#include "algos/patterns/node/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -9,8 +9,8 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.4).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -8,11 +8,12 @@
 //
 // Source: Thakur, Rabenseifner, Gropp 2005 (4.3), with the ports of Qian 2010 (3.4.1).
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/binomial_blocks.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/ports.hpp"
+#include "algos/patterns/trees/binomial_blocks.hpp"
 
 namespace muster::algos {
 namespace {

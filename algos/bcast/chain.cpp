@@ -8,10 +8,11 @@
 //
 // Source: the pipelined chain of the field's baselines, as in Open MPI's tuned collectives.
 
+#include <muster/coro/when_all.hpp>
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
 
 namespace muster::algos {
 namespace {

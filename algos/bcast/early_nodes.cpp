@@ -18,12 +18,13 @@
 #include <bit>
 #include <span>
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/family.hpp"
-#include "algos/patterns/first_comers.hpp"
-#include "algos/patterns/node_broadcast.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/arrival/first_comers.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/node_broadcast.hpp"
+#include "algos/patterns/trees/family.hpp"
 
 namespace muster::algos {
 namespace {

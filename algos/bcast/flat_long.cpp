@@ -9,10 +9,11 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2, figure 3), with a deeper pipeline than two
 // buffers.
 
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/receive_items.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/receive_items.hpp"
 
 namespace muster::algos {
 namespace {

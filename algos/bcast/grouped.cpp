@@ -11,7 +11,7 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2), with groups.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_leaders.hpp"
+#include "algos/patterns/node/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -8,12 +8,13 @@
 //
 // Source: van de Geijn's algorithm, Thakur, Rabenseifner, Gropp 2005 (4.3).
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/binomial_blocks.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/slice_ring.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/ports.hpp"
+#include "algos/patterns/rings/slice_ring.hpp"
+#include "algos/patterns/trees/binomial_blocks.hpp"
 
 namespace muster::algos {
 namespace {

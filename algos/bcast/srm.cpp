@@ -16,11 +16,11 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.1, 2.2, 2.4).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/binomial_blocks.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/node_broadcast.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/ports.hpp"
+#include "algos/patterns/node/leaders.hpp"
+#include "algos/patterns/node/node_broadcast.hpp"
+#include "algos/patterns/trees/binomial_blocks.hpp"
 
 namespace muster::algos {
 namespace {

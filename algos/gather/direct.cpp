@@ -9,8 +9,8 @@
 // Source: Qian 2010 (3.4.2), the direct algorithm, served in the order of arrival as in 6.4.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "algos/patterns/take_as_they_come.hpp"
+#include "algos/patterns/arrival/take_as_they_come.hpp"
+#include "algos/patterns/call/suitability.hpp"
 
 namespace muster::algos {
 namespace {

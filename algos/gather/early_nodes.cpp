@@ -11,12 +11,13 @@
 //
 // Source: the direct gather of Qian 2010 (3.4.2) between nodes, with the notices of arrival of 6.4.
 
+#include <muster/coro/when_all.hpp>
+#include <muster/run/staging.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/node_buffer.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/staging.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/leaders.hpp"
+#include "algos/patterns/node/node_buffer.hpp"
 
 namespace muster::algos {
 namespace {

@@ -10,9 +10,9 @@
 // Source: the reduce of Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4), without its arithmetic.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/gather_blocks.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "algos/patterns/varying_blocks.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/call/varying_blocks.hpp"
+#include "algos/patterns/node/gather_blocks.hpp"
 
 namespace muster::algos {
 namespace {

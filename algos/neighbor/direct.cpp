@@ -13,10 +13,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <muster/coro/when_all.hpp>
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/neighbor_edges.hpp"
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/exchange/neighbor_edges.hpp"
 
 namespace muster::algos {
 namespace {

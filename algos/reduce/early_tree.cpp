@@ -11,9 +11,9 @@
 // 2010 (6.4).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/reduce_slices.hpp"
-#include "algos/patterns/speaker_tree.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/reduce_slices.hpp"
+#include "algos/patterns/trees/speaker_tree.hpp"
 
 namespace muster::algos {
 namespace {

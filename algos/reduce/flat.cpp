@@ -9,8 +9,8 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2), its tree flattened to one level.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/combine_arrivals.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/combine_arrivals.hpp"
 
 namespace muster::algos {
 namespace {

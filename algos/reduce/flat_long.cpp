@@ -11,8 +11,8 @@
 // tree, so that no rank's combining waits for another's.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/reduce_slices.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/reduce_slices.hpp"
 
 namespace muster::algos {
 namespace {

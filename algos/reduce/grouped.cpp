@@ -13,7 +13,7 @@
 // Source: the tree of Tipparaju, Nieplocha, Panda 2003 (2.2), of two levels.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/group_leaders.hpp"
+#include "algos/patterns/node/group_leaders.hpp"
 
 namespace muster::algos {
 namespace {

@@ -13,11 +13,12 @@
 // Source: the node's part of Tipparaju, Nieplocha, Panda 2003 (2.2), its leader not fixed;
 // see docs/decisions/20-whoever-is-last.md.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/combine_arrivals.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/combine_arrivals.hpp"
+#include "algos/patterns/node/leaders.hpp"
 
 namespace muster::algos {
 namespace {

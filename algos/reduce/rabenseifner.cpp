@@ -15,8 +15,8 @@
 // Source: Rabenseifner's algorithm, Thakur, Rabenseifner, Gropp 2005 (4.5).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/halving.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/trees/halving.hpp"
 
 namespace muster::algos {
 namespace {

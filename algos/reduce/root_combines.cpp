@@ -12,9 +12,9 @@
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4), its tree flattened to one level.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/combine_arrivals.hpp"
-#include "algos/patterns/reduce_slices.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/combine_arrivals.hpp"
+#include "algos/patterns/node/reduce_slices.hpp"
 
 namespace muster::algos {
 namespace {

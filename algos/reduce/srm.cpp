@@ -15,12 +15,13 @@
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2, 2.4).
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/leaders.hpp"
-#include "algos/patterns/node_reduce.hpp"
-#include "algos/patterns/node_tree.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/leaders.hpp"
+#include "algos/patterns/node/node_reduce.hpp"
+#include "algos/patterns/trees/node_tree.hpp"
 
 namespace muster::algos {
 namespace {

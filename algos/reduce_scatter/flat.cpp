@@ -10,8 +10,8 @@
 // Source: the reduce of Tipparaju, Nieplocha, Panda 2003 (2.2) with every rank the root of a block.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/combine_arrivals.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/combine_arrivals.hpp"
 
 namespace muster::algos {
 namespace {

@@ -14,8 +14,8 @@
 #include <algorithm>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/combine_arrivals.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/combine_arrivals.hpp"
 
 namespace muster::algos {
 namespace {

@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/members.hpp"
-#include "algos/patterns/send_and_receive.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/members.hpp"
+#include "algos/patterns/exchange/send_and_receive.hpp"
 
 namespace muster::algos {
 namespace {

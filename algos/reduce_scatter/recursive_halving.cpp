@@ -13,8 +13,8 @@
 // Source: Thakur, Rabenseifner, Gropp 2005 (4.4).
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/halving.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/trees/halving.hpp"
 
 namespace muster::algos {
 namespace {

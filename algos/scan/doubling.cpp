@@ -9,10 +9,11 @@
 //
 // Source: Hillis, Steele 1986, Data parallel algorithms.
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/members.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/members.hpp"
 
 namespace muster::algos {
 namespace {

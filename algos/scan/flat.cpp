@@ -10,9 +10,10 @@
 // Source: the reduce of Tipparaju, Nieplocha, Panda 2003 (2.2) with every rank the root of those
 // below.
 
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
+#include "algos/patterns/call/suitability.hpp"
 
 namespace muster::algos {
 namespace {

@@ -15,9 +15,9 @@
 #include <array>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/reduce_slices.hpp"
-#include "algos/patterns/slices.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/slices.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/reduce_slices.hpp"
 
 namespace muster::algos {
 namespace {

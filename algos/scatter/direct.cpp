@@ -8,9 +8,9 @@
 // Source: Qian 2010 (3.4.1), the direct algorithm.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/ports.hpp"
-#include "algos/patterns/some_at_a_time.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/ports.hpp"
+#include "algos/patterns/exchange/some_at_a_time.hpp"
 
 namespace muster::algos {
 namespace {

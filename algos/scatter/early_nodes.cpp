@@ -15,12 +15,13 @@
 
 #include <algorithm>
 
+#include <muster/coro/when_all.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/first_comers.hpp"
-#include "algos/patterns/receive_items.hpp"
-#include "algos/patterns/stage_blocks.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/coro/when_all.hpp"
+#include "algos/patterns/arrival/first_comers.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/receive_items.hpp"
+#include "algos/patterns/node/stage_blocks.hpp"
 
 namespace muster::algos {
 namespace {

@@ -7,9 +7,10 @@
 //
 // Source: the broadcast of Tipparaju, Nieplocha, Panda 2003 (2.2), of which each rank reads a part.
 
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
+#include "algos/patterns/call/suitability.hpp"
 
 namespace muster::algos {
 namespace {

@@ -10,11 +10,12 @@
 // Source: the broadcast of Tipparaju, Nieplocha, Panda 2003 (2.2, figure 3), of which each rank
 // reads a part.
 
+#include <muster/run/context.hpp>
+
 #include "algos/algorithms.hpp"
-#include "algos/patterns/receive_items.hpp"
-#include "algos/patterns/stage_blocks.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "engine/collective/context.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/receive_items.hpp"
+#include "algos/patterns/node/stage_blocks.hpp"
 
 namespace muster::algos {
 namespace {

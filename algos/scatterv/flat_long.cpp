@@ -12,8 +12,8 @@
 // reads a part.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/suitability.hpp"
-#include "algos/patterns/varying_blocks.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/call/varying_blocks.hpp"
 
 namespace muster::algos {
 namespace {

@@ -7,8 +7,8 @@
 // Source: the direct algorithm of Qian 2010 (3.4.4) with one sender.
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/some_at_a_time.hpp"
-#include "algos/patterns/suitability.hpp"
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/exchange/some_at_a_time.hpp"
 
 namespace muster::algos {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/coro/frame_pool.hpp"
+#include <muster/coro/frame_pool.hpp>
 
 #include <new>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
 
 namespace muster {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/coro/frame_pool.hpp"
+#include <muster/coro/frame_pool.hpp>
 
 namespace muster {
 

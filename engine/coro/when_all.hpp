@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "engine/coro/frame_pool.hpp"
-#include "engine/coro/stop.hpp"
-#include "engine/coro/task.hpp"
+#include <muster/coro/frame_pool.hpp>
+#include <muster/coro/stop.hpp>
+#include <muster/coro/task.hpp>
 
 namespace muster {
 namespace detail {

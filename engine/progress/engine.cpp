@@ -1,4 +1,4 @@
-#include "engine/progress/engine.hpp"
+#include <muster/progress/engine.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,8 +10,8 @@
 #include <chrono>
 #include <string>
 
-#include "engine/error.hpp"
-#include "engine/progress/affinity.hpp"
+#include <muster/base/error.hpp>
+#include <muster/progress/affinity.hpp>
 
 namespace muster {
 

@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include "engine/coro/frame_pool.hpp"
-#include "engine/coro/stop.hpp"
-#include "engine/coro/task.hpp"
-#include "engine/progress/waiter.hpp"
-#include "engine/progress/waiting.hpp"
+#include <muster/coro/frame_pool.hpp>
+#include <muster/coro/stop.hpp>
+#include <muster/coro/task.hpp>
+#include <muster/progress/waiter.hpp>
+#include <muster/progress/waiting.hpp>
 
 namespace muster {
 

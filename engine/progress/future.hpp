@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/coro/task.hpp"
-#include "engine/error.hpp"
-#include "engine/progress/engine.hpp"
+#include <muster/base/error.hpp>
+#include <muster/coro/task.hpp>
+#include <muster/progress/engine.hpp>
 
 namespace muster {
 namespace detail {

@@ -2,7 +2,7 @@
 
 #include <coroutine>
 
-#include "engine/progress/waiter.hpp"
+#include <muster/progress/waiter.hpp>
 
 namespace muster {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/coro/stop.hpp"
-#include "engine/coro/task.hpp"
+#include <muster/coro/stop.hpp>
+#include <muster/coro/task.hpp>
 
 namespace muster {
 

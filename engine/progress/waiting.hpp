@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "engine/coro/stop.hpp"
+#include <muster/coro/stop.hpp>
 
 namespace muster {
 

@@ -2,9 +2,9 @@
 
 #include <stop_token>
 
-#include "engine/coro/stop.hpp"
-#include "engine/coro/task.hpp"
-#include "engine/progress/engine.hpp"
+#include <muster/coro/stop.hpp>
+#include <muster/coro/task.hpp>
+#include <muster/progress/engine.hpp>
 
 namespace muster {
 namespace detail {

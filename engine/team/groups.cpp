@@ -1,11 +1,11 @@
-#include "engine/team/groups.hpp"
+#include <muster/team/groups.hpp>
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "engine/team/shape.hpp"
+#include <muster/team/shape.hpp>
 
 namespace muster {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "engine/random.hpp"
-#include "engine/wire/board.hpp"
+#include <muster/base/random.hpp>
+#include <muster/wire/board.hpp>
 
 namespace muster {
 

@@ -1,4 +1,4 @@
-#include "engine/team/shape.hpp"
+#include <muster/team/shape.hpp>
 
 #include <algorithm>
 #include <map>

@@ -7,9 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "engine/team/groups.hpp"
+#include <muster/team/groups.hpp>
 
 namespace muster {
+
+/// Of a team.
+inline constexpr std::size_t most_ranks_a_node = 1024;
 
 /// Where a rank runs. `unknown` where the rank is bound to nothing or the system does not say.
 struct place {

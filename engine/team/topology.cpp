@@ -1,10 +1,10 @@
-#include "engine/team/topology.hpp"
+#include <muster/team/topology.hpp>
 
 #include <hwloc.h>
 
 #include <memory>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
 
 namespace muster {
 namespace {

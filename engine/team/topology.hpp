@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/team/shape.hpp"
+#include <muster/team/shape.hpp>
 
 namespace muster {
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 
-#include "engine/error.hpp"
-#include "engine/progress/engine.hpp"
-#include "engine/wire/board.hpp"
-#include "engine/wire/channel.hpp"
-#include "engine/wire/virtual_time.hpp"
+#include <muster/base/error.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/wire/board.hpp>
+#include <muster/wire/channel.hpp>
+#include <muster/wire/virtual_time.hpp>
 
 namespace muster::wire {
 

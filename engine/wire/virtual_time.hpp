@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "engine/collective/arguments.hpp"
+#include <muster/call/arguments.hpp>
 
 namespace muster::wire {
 

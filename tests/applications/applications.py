@@ -8,7 +8,7 @@ usage: applications.py --libraries FOLDER --test NAME [--mpi NAME]
 --test runs one of them both ways and compares its answers; the last line counts the cases.
 --measure times them, both ways in turns, and writes Markdown tables.
 
-FOLDER is where Bazel puts what it builds: tools/shim, tools/bench and tests/applications are looked for in it.
+FOLDER is where Bazel puts what it builds: tools/mpi, tools/command/bench and tests/applications are looked for in it.
 Debian builds the programs with Open MPI. The kernels are there for both MPIs.
 """
 
@@ -188,7 +188,7 @@ LIBRARIES = pathlib.Path(".")
 
 
 def shim_for(mpi):
-    return LIBRARIES / "tools/shim" / f"libmuster_{mpi}.so"
+    return LIBRARIES / "tools/mpi" / f"libmuster_{mpi}.so"
 
 
 def launcher(mpi, folder, ranks, preload, variables):
@@ -197,7 +197,7 @@ def launcher(mpi, folder, ranks, preload, variables):
     preloaded = [str(preload)] if preload else []
     if mpi == "mpich":
         if yields:
-            preloaded.append(str(LIBRARIES / "tools/bench/libmpich_yield.so"))
+            preloaded.append(str(LIBRARIES / "tools/command/bench/libmpich_yield.so"))
         variables = variables + ([f"LD_PRELOAD={':'.join(preloaded)}"] if preloaded else [])
         command = ["mpirun.mpich", "-n", str(ranks), "-bind-to", "core"]
         return command + [word for one in variables for word in ("-genv", *one.split("=", 1))]

@@ -72,7 +72,8 @@ void check_cost(const algorithm& row, const even_nodes& of, std::size_t block,
   call.seed = derive(block, first.size());  // of lengths that vary
   const placement received_blocks = received(call, first.size(), 0);
   const block_layout blocks = received_blocks.complete();
-  const arguments known = known_arguments(call, blocks, first.find(row.what, choice).how);
+  const arguments known =
+      known_arguments(call, blocks, first.selector().find(row.what, choice).how);
   if (!row.suits(first.shape(), first.machine(), known)) return;
   findings found;
   all.run([&](sim::rank& me) -> task<> {

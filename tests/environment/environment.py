@@ -12,9 +12,9 @@ import re
 import subprocess
 import sys
 
-LIST = pathlib.PurePath("engine/environment.hpp")
-READER = pathlib.PurePath("engine/environment.cpp")
-MACROS = pathlib.PurePath("engine/version.hpp")
+LIST = pathlib.PurePath("engine/environment/environment.hpp")
+READER = pathlib.PurePath("engine/environment/environment.cpp")
+MACROS = pathlib.PurePath("engine/base/version.hpp")
 HERE = pathlib.PurePath("tests/environment")
 SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
 TEXTS = SOURCES | {".md", ".py", ".sh", ".bzl", ""}
@@ -44,12 +44,12 @@ def files(root):
 
 # source, a line of it, whether that is allowed
 LINES = [
-    ("engine/team/team.cpp", 'std::getenv("MUSTER_KNOWN");', False),
-    ("engine/team/team.cpp", "std::getenv(name);", False),
-    ("engine/team/team.cpp", "secure_getenv (name.c_str());", False),
+    ("engine/run/team.cpp", 'std::getenv("MUSTER_KNOWN");', False),
+    ("engine/run/team.cpp", "std::getenv(name);", False),
+    ("engine/run/team.cpp", "secure_getenv (name.c_str());", False),
     ("tests/engine/some_test.cpp", 'getenv( "MUSTER_KNOWN" )', False),
-    ("tools/bench/bench.cpp", 'std::getenv("NO_COLOR")', True),
-    ("engine/environment.cpp", "std::getenv(which.name)", True),
+    ("tools/command/bench/bench.cpp", 'std::getenv("NO_COLOR")', True),
+    ("engine/environment/environment.cpp", "std::getenv(which.name)", True),
     ("docs/mpi.md", "`MUSTER_KNOWN=1`", True),
     ("docs/mpi.md", "`MUSTER_KNOWM=1`", False),
     ("tools/muster", "export MUSTER_OTHER", False),

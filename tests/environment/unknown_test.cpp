@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "engine/environment.hpp"
-#include "engine/team/team.hpp"
+#include <muster/environment/environment.hpp>
+#include <muster/run/team.hpp>
 
 namespace muster::environment {
 namespace {

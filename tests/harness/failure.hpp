@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
 
 namespace muster::testing {
 

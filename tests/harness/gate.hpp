@@ -3,9 +3,9 @@
 #include <atomic>
 #include <coroutine>
 
-#include "engine/coro/task.hpp"
-#include "engine/progress/engine.hpp"
-#include "engine/progress/waiter.hpp"
+#include <muster/coro/task.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/progress/waiter.hpp>
 
 namespace muster::testing {
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Who may include whom: tools -> {algos, transports} -> engine, and tests whatever they like. And who
-may ask the system what time it is or for chance: nobody whose code runs under virtual time.
+"""Who may include whom: tools -> {algos, transports} -> engine, and tests whatever they like; inside the
+engine a folder those below it, and what users link or preload no command. And who may ask the system
+what time it is or for chance: nobody whose code runs under virtual time.
 
 Proves first, on small made-up trees, that each forbidden direction is caught; then reads the checkout.
 """
@@ -18,6 +19,16 @@ MAY_INCLUDE = {
     "tools": {"engine", "algos", "transports", "tools"},
     "tests": set(LAYERS),
 }
+# Each folder of the engine may include itself and those before it.
+ENGINE = ("base", "coro", "progress", "call", "environment", "wire", "team", "select", "run", "api")
+# Drawers of tools/ that the others build on, and what they may include beside themselves.
+DRAWERS = {
+    "library": set(),
+    "report": {"library"},
+    "mpi": {"library", "report"},
+}
+# Headers of the library itself are included as once installed.
+COMPOSED = {"muster.hpp", "world.hpp"}
 SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".ipp"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
 
@@ -36,16 +47,40 @@ def folder(path):
     return path.parts[1] if len(path.parts) > 2 else ""
 
 
+def place(quote, included):
+    """Where an included header lies in the tree; None where it is not ours."""
+    if quote == "<" and included.parts[0] == "muster":
+        inside = pathlib.PurePath(*included.parts[1:])
+        return pathlib.PurePath("tools/library" if str(inside) in COMPOSED else "engine") / inside
+    return included if included.parts[0] in LAYERS else None
+
+
 def complaint(source, quote, included):
     """What is wrong with an include, or None. Both paths are relative to the root."""
-    layer, target = source.parts[0], included.parts[0]
-    if target not in LAYERS:
+    target = place(quote, included)
+    if target is None:
         return "is not written from the root" if quote == '"' else None
-    if target not in MAY_INCLUDE[layer]:
-        return f"{layer} may not include {target}"
-    if layer == target == "transports" and folder(included) not in ("", folder(source)):
+    layer, other = source.parts[0], target.parts[0]
+    if other not in MAY_INCLUDE[layer]:
+        return f"{layer} may not include {other}"
+    if other == "engine" and included.parts[0] == "engine":
+        return "is a header of the engine; expected <muster/...>"
+    if layer == other == "engine" and rank_of(target) > rank_of(source):
+        return f"engine/{source.parts[1]} may not include engine/{target.parts[1]}"
+    if layer == other == "transports" and folder(target) not in ("", folder(source)):
         return f"{folder(source) or layer} may not include another transport"
+    if layer == other == "tools" and not may_use_drawer(folder(source), folder(target)):
+        return f"tools/{folder(source)} may not include tools/{folder(target)}"
     return None
+
+
+def rank_of(path):
+    """A folder of the engine's place among them; above all where it is none."""
+    return ENGINE.index(path.parts[1]) if path.parts[1] in ENGINE else len(ENGINE)
+
+
+def may_use_drawer(drawer, other):
+    return drawer not in DRAWERS or other in DRAWERS[drawer] | {drawer}
 
 
 def violations(root):
@@ -74,38 +109,59 @@ def asks_the_system(source, path):
 
 # source, its include, whether that is allowed
 CASES = [
-    ("engine/coro/task.hpp", '"engine/coro/pool.hpp"', True),
+    ("engine/coro/task.hpp", "<muster/coro/pool.hpp>", True),
     ("engine/coro/task.hpp", "<coroutine>", True),
+    ("engine/coro/task.hpp", '"engine/coro/pool.hpp"', False),
+    ("engine/coro/task.hpp", "<engine/coro/pool.hpp>", False),
+    ("engine/coro/task.hpp", "<muster/base/error.hpp>", True),
+    ("engine/coro/task.hpp", "<muster/progress/engine.hpp>", False),
+    ("engine/wire/link.hpp", "<muster/call/arguments.hpp>", True),
+    ("engine/wire/link.hpp", "<muster/team/shape.hpp>", False),
+    ("engine/team/shape.hpp", "<muster/run/team.hpp>", False),
+    ("engine/run/team.hpp", "<muster/api/split.hpp>", False),
+    ("engine/api/split.cpp", "<muster/run/team.hpp>", True),
+    ("engine/api/split.cpp", "<muster/world.hpp>", False),
+    ("engine/new/thing.cpp", "<muster/api/split.hpp>", True),
+    ("engine/api/split.cpp", "<muster/new/thing.hpp>", False),
     ("engine/coro/task.hpp", '"algos/catalog.hpp"', False),
     ("engine/coro/task.hpp", '"transports/shm/shm.hpp"', False),
-    ("engine/coro/task.hpp", '"tools/cli/args.hpp"', False),
+    ("engine/coro/task.hpp", '"tools/command/args.hpp"', False),
     ("engine/coro/task.hpp", '"tests/support/x.hpp"', False),
     ("engine/coro/task.hpp", "<algos/catalog.hpp>", False),
     ("engine/coro/task.hpp", '"pool.hpp"', False),
     ("engine/coro/task.hpp", '"../../algos/catalog.hpp"', False),
-    ("algos/bcast/srm.cpp", '"algos/patterns/tree.hpp"', True),
-    ("algos/bcast/srm.cpp", '"engine/team/team.hpp"', True),
+    ("algos/bcast/srm.cpp", '"algos/patterns/trees/tree.hpp"', True),
+    ("algos/bcast/srm.cpp", "<muster/run/context.hpp>", True),
+    ("algos/bcast/srm.cpp", "<muster/muster.hpp>", False),
     ("algos/bcast/srm.cpp", '"transports/shm/shm.hpp"', False),
-    ("algos/bcast/srm.cpp", '"tools/cli/args.hpp"', False),
+    ("algos/bcast/srm.cpp", '"tools/command/args.hpp"', False),
     ("algos/bcast/srm.cpp", '"tests/support/x.hpp"', False),
     ("transports/shm/shm.cpp", '"transports/shm/segment.hpp"', True),
     ("transports/shm/deep/a.cpp", '"transports/shm/segment.hpp"', True),
     ("transports/shm/shm.cpp", '"transports/shared.hpp"', True),
-    ("transports/shm/shm.cpp", '"engine/wire/fabric.hpp"', True),
+    ("transports/shm/shm.cpp", "<muster/wire/fabric.hpp>", True),
     ("transports/shm/shm.cpp", '"transports/tcp/socket.hpp"', False),
     ("transports/tcp/tcp.cpp", '  "transports/shm/segment.hpp"', False),
     ("transports/shared.hpp", '"transports/tcp/socket.hpp"', False),
     ("transports/shm/shm.cpp", '"algos/catalog.hpp"', False),
-    ("transports/shm/shm.cpp", '"tools/cli/args.hpp"', False),
+    ("transports/shm/shm.cpp", '"tools/command/args.hpp"', False),
     ("transports/shm/shm.cpp", '"tests/support/x.hpp"', False),
-    ("tools/compose/muster.cpp", '"algos/catalog.hpp"', True),
-    ("tools/compose/muster.cpp", '"transports/shm/shm.hpp"', True),
-    ("tools/compose/muster.cpp", '"engine/team/team.hpp"', True),
-    ("tools/cli/main.cpp", '"tools/compose/muster.hpp"', True),
-    ("tools/cli/main.cpp", '"tests/support/x.hpp"', False),
-    ("tests/coro/task_test.cpp", '"engine/coro/task.hpp"', True),
+    ("tools/library/world.cpp", '"algos/catalog.hpp"', True),
+    ("tools/library/world.cpp", '"transports/shm/shm.hpp"', True),
+    ("tools/library/world.cpp", "<muster/run/team.hpp>", True),
+    ("tools/library/world.cpp", '"tools/report/statistics.hpp"', False),
+    ("tools/library/world.cpp", '"tools/command/bench/loop.hpp"', False),
+    ("tools/mpi/shim.cpp", "<muster/world.hpp>", True),
+    ("tools/mpi/table.cpp", '"tools/report/statistics.hpp"', True),
+    ("tools/mpi/table.cpp", '"tools/command/bench/loop.hpp"', False),
+    ("tools/report/plot.cpp", '"tools/mpi/shim.hpp"', False),
+    ("tools/command/main.cpp", "<muster/muster.hpp>", True),
+    ("tools/command/main.cpp", '"tools/report/plot.hpp"', True),
+    ("tools/command/main.cpp", '"tests/support/x.hpp"', False),
+    ("tests/coro/task_test.cpp", "<muster/coro/task.hpp>", True),
+    ("tests/coro/task_test.cpp", '"engine/coro/task.hpp"', False),
     ("tests/coro/task_test.cpp", '"tests/support/x.hpp"', True),
-    ("tests/coro/task_test.cpp", '"tools/cli/args.hpp"', True),
+    ("tests/coro/task_test.cpp", '"tools/command/args.hpp"', True),
 ]
 
 
@@ -120,10 +176,10 @@ def case(source, include, allowed):
 
 # source, a line of it, whether that is allowed
 LINES = [
-    ("engine/team/team.cpp", "auto t = std::chrono::steady_clock::now();", False),
+    ("engine/run/team.cpp", "auto t = std::chrono::steady_clock::now();", False),
     ("engine/progress/engine.cpp", "auto t = std::chrono::steady_clock::now();", True),
     ("engine/progress/ticks.hpp", "return __builtin_ia32_rdtsc();", True),
-    ("engine/team/team.cpp", "return __builtin_ia32_rdtsc();", False),
+    ("engine/run/team.cpp", "return __builtin_ia32_rdtsc();", False),
     ("algos/bcast/srm.cpp", "std::mt19937 chance;", False),
     ("algos/bcast/srm.cpp", "const auto t = clock::now();", False),
     ("algos/bcast/srm.cpp", "srand(time(nullptr));", False),

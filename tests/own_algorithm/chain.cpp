@@ -10,8 +10,8 @@
 #include <array>
 #include <utility>
 
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
+#include <muster/coro/when_all.hpp>
+#include <muster/run/context.hpp>
 
 using namespace muster;
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/collective/context.hpp"
-#include "engine/coro/when_all.hpp"
+#include <muster/coro/when_all.hpp>
+#include <muster/run/context.hpp>
 
 using namespace muster;
 

@@ -13,8 +13,8 @@
 #include "tests/soak/job.hpp"
 #include "tests/soak/rank.hpp"
 #include "tests/support/seconds.hpp"
+#include "tools/command/run/launch.hpp"
 #include "tools/conformance/random.hpp"
-#include "tools/launch/launch.hpp"
 
 namespace muster::testing {
 namespace {

@@ -8,6 +8,33 @@ def muster_library(name, copts = [], **kwargs):
     """A cc_library of ours."""
     native.cc_library(name = name, copts = _COPTS + copts, **kwargs)
 
+def engine_library(name, deps = [], **kwargs):
+    """A folder of the engine, whose headers are included as <muster/FOLDER/...>, here as once installed.
+
+    `NAME_headers` is what a shared library of algorithms is compiled with: it finds the rest where it is loaded.
+
+    Args:
+      name: the folder's.
+      deps: other folders of the engine, all of them below this one; others' libraries.
+      **kwargs: as for cc_library.
+    """
+    folders = [dep for dep in deps if dep.startswith("//engine/")]
+    muster_library(
+        name = name + "_headers",
+        hdrs = native.glob(["*.hpp"]),
+        include_prefix = "muster",
+        strip_include_prefix = "/engine",
+        deps = [folder + ":" + folder.rpartition("/")[2] + "_headers" for folder in folders],
+    )
+    muster_library(
+        name = name,
+        srcs = native.glob(["*.cpp"]),
+        # Whole: algorithms that a command loads may need what Muster's own do not.
+        alwayslink = True,
+        deps = deps + [":" + name + "_headers"],
+        **kwargs
+    )
+
 def muster_binary(name, copts = [], **kwargs):
     """A cc_binary of ours."""
     native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)

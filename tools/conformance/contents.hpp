@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/collective/arguments.hpp"
+#include <muster/call/arguments.hpp>
+
 #include "tools/conformance/own_reduction.hpp"
 
 /// What every rank contributes to a call, and what must come of it, computed from the call alone.

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/random.hpp"
+#include <muster/base/random.hpp>
 
 namespace muster::testing {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/collective/neighborhood.hpp"
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
+#include <muster/call/neighborhood.hpp>
 
 /// Neighbours of all ranks, and where each of their blocks comes from: a plain reference.
 namespace muster::testing {

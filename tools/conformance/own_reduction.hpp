@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/collective/reduction.hpp"
+#include <muster/call/reduction.hpp>
 
 /// Reductions of a program's own: associative, exact, of awkward sizes, and all but one such that
 /// the order of the operands shows.

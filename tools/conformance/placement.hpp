@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/collective/arguments.hpp"
+#include <muster/call/arguments.hpp>
+
 #include "tools/conformance/contents.hpp"
 
 /// How long the blocks of a call are and where they lie: of those whose blocks vary, drawn from the

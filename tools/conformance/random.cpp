@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "engine/environment.hpp"
+#include <muster/environment/environment.hpp>
 
 namespace muster::testing {
 namespace {

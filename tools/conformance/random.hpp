@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/random.hpp"
+#include <muster/base/random.hpp>
 
 namespace muster::testing {
 

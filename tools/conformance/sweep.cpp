@@ -11,8 +11,9 @@
 #include <sstream>
 #include <thread>
 
+#include <muster/environment/environment.hpp>
+
 #include "algos/catalog.hpp"
-#include "engine/environment.hpp"
 #include "tools/conformance/build.hpp"
 #include "tools/conformance/random.hpp"
 #include "tools/conformance/watchdog.hpp"

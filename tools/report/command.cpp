@@ -16,7 +16,7 @@ tune. Their --plot draws the same. Drawing takes Debian's package python3-matplo
 
 Examples:
   muster plot bench.json
-  muster plot tools/tune/tables/network.json -o network.html
+  muster plot tools/library/tables/network.json -o network.html
 )";
 
 struct options {

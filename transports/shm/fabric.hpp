@@ -7,8 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/wire/board.hpp"
-#include "engine/wire/fabric.hpp"
+#include <muster/wire/board.hpp>
+#include <muster/wire/fabric.hpp>
+
 #include "transports/shm/arena.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/lots.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "engine/descriptor.hpp"
+#include <muster/base/descriptor.hpp>
 
 namespace muster::shm {
 

@@ -2,7 +2,8 @@
 
 #include <chrono>
 
-#include "engine/team/bootstrap.hpp"
+#include <muster/team/bootstrap.hpp>
+
 #include "transports/shm/job.hpp"
 
 namespace muster::shm {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/descriptor.hpp"
-#include "engine/error.hpp"
+#include <muster/base/descriptor.hpp>
+#include <muster/base/error.hpp>
 
 namespace muster::shm {
 

@@ -8,7 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
+
 #include "transports/shm/first_line.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/trip.hpp"

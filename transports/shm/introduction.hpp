@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/fixed_text.hpp"
-#include "engine/team/shape.hpp"
+#include <muster/base/fixed_text.hpp>
+#include <muster/team/shape.hpp>
 
 namespace muster::shm {
 

@@ -10,12 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/environment.hpp"
-#include "engine/progress/engine.hpp"
-#include "engine/team/machine.hpp"
-#include "engine/team/shape.hpp"
-#include "engine/wire/board.hpp"
-#include "engine/wire/fabric.hpp"
+#include <muster/environment/environment.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/team/machine.hpp>
+#include <muster/team/shape.hpp>
+#include <muster/wire/board.hpp>
+#include <muster/wire/fabric.hpp>
+
 #include "transports/shm/segment.hpp"
 #include "transports/shm/team_memory.hpp"
 

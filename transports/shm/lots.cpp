@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
 
 namespace muster::shm {
 

@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/wire/board.hpp"
+#include <muster/wire/board.hpp>
+
 #include "transports/shm/arena.hpp"
 
 namespace muster::shm {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "engine/team/machine.hpp"
+#include <muster/team/machine.hpp>
 
 namespace muster::shm {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/copy_bytes.hpp"
+#include <muster/base/copy_bytes.hpp>
 
 namespace muster::shm {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/wire/board.hpp"
-#include "engine/wire/channel.hpp"
-#include "engine/wire/fabric.hpp"
+#include <muster/wire/board.hpp>
+#include <muster/wire/channel.hpp>
+#include <muster/wire/fabric.hpp>
 
 namespace muster::shm {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "engine/descriptor.hpp"
+#include <muster/base/descriptor.hpp>
 
 namespace muster::shm {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
 
 namespace muster::shm {
 

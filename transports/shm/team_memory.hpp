@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/wire/board.hpp"
-#include "engine/wire/fabric.hpp"
+#include <muster/wire/board.hpp>
+#include <muster/wire/fabric.hpp>
+
 #include "transports/shm/lots.hpp"
 #include "transports/shm/ring.hpp"
 

@@ -12,7 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/progress/affinity.hpp"
+#include <muster/progress/affinity.hpp>
+
 #include "transports/shm/first_line.hpp"
 
 namespace muster::shm {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "engine/team/shape.hpp"
+#include <muster/team/shape.hpp>
 
 namespace muster::shm {
 

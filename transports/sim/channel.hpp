@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/wire/channel.hpp"
+#include <muster/wire/channel.hpp>
+
 #include "transports/sim/clock.hpp"
 
 namespace muster::sim {

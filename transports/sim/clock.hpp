@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "engine/coro/stop.hpp"
+#include <muster/coro/stop.hpp>
 
 namespace muster::sim {
 

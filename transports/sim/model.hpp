@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/team/machine.hpp"
+#include <muster/team/machine.hpp>
 
 namespace muster::sim {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
 
 namespace muster::sim {
 

@@ -7,7 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/wire/board.hpp"
+#include <muster/wire/board.hpp>
+
 #include "transports/sim/clock.hpp"
 #include "transports/sim/network.hpp"
 #include "transports/sim/unannounced.hpp"

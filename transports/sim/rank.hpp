@@ -11,11 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/progress/engine.hpp"
-#include "engine/progress/future.hpp"
-#include "engine/team/team.hpp"
-#include "engine/wire/fabric.hpp"
-#include "engine/wire/virtual_time.hpp"
+#include <muster/progress/engine.hpp>
+#include <muster/progress/future.hpp>
+#include <muster/run/team.hpp>
+#include <muster/wire/fabric.hpp>
+#include <muster/wire/virtual_time.hpp>
+
 #include "transports/sim/clock.hpp"
 #include "transports/sim/counters.hpp"
 #include "transports/sim/node.hpp"

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <string>
 
-#include "engine/collective/combine.hpp"
+#include <muster/call/combine.hpp>
+
 #include "transports/sim/rank.hpp"
 #include "transports/sim/simulation.hpp"
 

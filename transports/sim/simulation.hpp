@@ -11,11 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/collective/catalog.hpp"
-#include "engine/coro/frame_pool.hpp"
-#include "engine/coro/task.hpp"
-#include "engine/random.hpp"
-#include "engine/team/shape.hpp"
+#include <muster/base/random.hpp>
+#include <muster/coro/frame_pool.hpp>
+#include <muster/coro/task.hpp>
+#include <muster/select/catalog.hpp>
+#include <muster/team/shape.hpp>
+
 #include "transports/sim/channel.hpp"
 #include "transports/sim/core.hpp"
 #include "transports/sim/counters.hpp"

@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/wire/fabric.hpp"
-#include "engine/wire/virtual_time.hpp"
+#include <muster/wire/fabric.hpp>
+#include <muster/wire/virtual_time.hpp>
+
 #include "transports/sim/clock.hpp"
 #include "transports/sim/node.hpp"
 

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/team/shape.hpp"
+#include <muster/team/shape.hpp>
+
 #include "transports/sim/clock.hpp"
 
 namespace muster::sim {

@@ -11,11 +11,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "engine/coro/task.hpp"
-#include "engine/coro/when_all.hpp"
-#include "engine/progress/engine.hpp"
-#include "engine/progress/future.hpp"
-#include "engine/progress/waiter.hpp"
+#include <muster/coro/task.hpp>
+#include <muster/coro/when_all.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/progress/future.hpp>
+#include <muster/progress/waiter.hpp>
 
 namespace muster {
 namespace {

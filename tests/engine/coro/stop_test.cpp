@@ -1,16 +1,17 @@
 // Stop tokens and deadlines: engine/coro/stop.hpp and engine/progress/within.hpp.
 
-#include "engine/coro/stop.hpp"
+#include <muster/coro/stop.hpp>
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <thread>
 
-#include "engine/coro/when_all.hpp"
-#include "engine/progress/engine.hpp"
-#include "engine/progress/future.hpp"
-#include "engine/progress/within.hpp"
+#include <muster/coro/when_all.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/progress/future.hpp>
+#include <muster/progress/within.hpp>
+
 #include "tests/harness/failure.hpp"
 #include "tests/harness/gate.hpp"
 #include "tools/conformance/watchdog.hpp"

@@ -1,4 +1,4 @@
-#include "engine/coro/task.hpp"
+#include <muster/coro/task.hpp>
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/progress/engine.hpp"
-#include "engine/progress/future.hpp"
+#include <muster/progress/engine.hpp>
+#include <muster/progress/future.hpp>
+
 #include "tests/harness/gate.hpp"
 
 namespace muster::testing {

@@ -1,4 +1,4 @@
-#include "engine/coro/when_all.hpp"
+#include <muster/coro/when_all.hpp>
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "engine/error.hpp"
-#include "engine/progress/engine.hpp"
-#include "engine/progress/future.hpp"
+#include <muster/base/error.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/progress/future.hpp>
+
 #include "tests/harness/failure.hpp"
 #include "tests/harness/gate.hpp"
 

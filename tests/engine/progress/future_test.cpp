@@ -1,4 +1,4 @@
-#include "engine/progress/future.hpp"
+#include <muster/progress/future.hpp>
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/coro/when_all.hpp"
-#include "engine/progress/engine.hpp"
-#include "engine/progress/within.hpp"
+#include <muster/coro/when_all.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/progress/within.hpp>
+
 #include "tests/harness/failure.hpp"
 #include "tests/harness/gate.hpp"
 

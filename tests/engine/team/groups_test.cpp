@@ -1,4 +1,4 @@
-#include "engine/team/groups.hpp"
+#include <muster/team/groups.hpp>
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/team/shape.hpp"
+#include <muster/team/shape.hpp>
 
 namespace muster::testing {
 namespace {

@@ -1,8 +1,8 @@
-#include "engine/team/machine.hpp"
+#include <muster/team/machine.hpp>
 
 #include <doctest/doctest.h>
 
-#include "engine/team/topology.hpp"
+#include <muster/team/topology.hpp>
 
 namespace muster::testing {
 namespace {

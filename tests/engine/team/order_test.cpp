@@ -1,4 +1,4 @@
-#include "engine/team/order.hpp"
+#include <muster/team/order.hpp>
 
 #include <doctest/doctest.h>
 

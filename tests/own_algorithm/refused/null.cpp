@@ -1,5 +1,5 @@
 // A library whose catalog is none.
 
-#include "engine/collective/catalog.hpp"
+#include <muster/select/catalog.hpp>
 
 const muster::catalog* muster_catalog() noexcept { return nullptr; }

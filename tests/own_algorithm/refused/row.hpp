@@ -1,7 +1,7 @@
 // A row that the libraries here change, to its disadvantage.
 #pragma once
 
-#include "engine/collective/context.hpp"
+#include <muster/run/context.hpp>
 
 namespace muster::testing {
 

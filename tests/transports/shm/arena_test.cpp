@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
+
 #include "tests/harness/failure.hpp"
 #include "tools/conformance/random.hpp"
 

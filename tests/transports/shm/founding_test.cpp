@@ -22,7 +22,8 @@
 
 #include <muster/muster.hpp>
 
-#include "engine/progress/affinity.hpp"
+#include <muster/progress/affinity.hpp>
+
 #include "tests/harness/failure.hpp"
 #include "tests/transports/shm/rank_processes.hpp"
 #include "tools/conformance/build.hpp"

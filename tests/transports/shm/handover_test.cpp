@@ -14,7 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/progress/engine.hpp"
+#include <muster/progress/engine.hpp>
+
 #include "tests/harness/failure.hpp"
 
 namespace muster::testing {

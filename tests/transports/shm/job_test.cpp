@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
+
 #include "tests/harness/failure.hpp"
 
 namespace muster::testing {

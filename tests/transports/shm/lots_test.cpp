@@ -10,7 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
+
 #include "tests/harness/failure.hpp"
 #include "transports/shm/segment.hpp"
 #include "transports/shm/team_memory.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/team/bootstrap.hpp"
+#include <muster/team/bootstrap.hpp>
 
 namespace muster::testing {
 

@@ -14,7 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/error.hpp"
+#include <muster/base/error.hpp>
+
 #include "tests/harness/failure.hpp"
 
 namespace muster::testing {

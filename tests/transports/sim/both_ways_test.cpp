@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/collective/collectives.hpp"
-#include "engine/collective/perform.hpp"
+#include <muster/api/collectives.hpp>
+#include <muster/run/perform.hpp>
+
 #include "tests/transports/sim/run.hpp"
 
 namespace muster::testing {

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/collective/collectives.hpp"
-#include "engine/coro/when_all.hpp"
+#include <muster/api/collectives.hpp>
+#include <muster/coro/when_all.hpp>
+
 #include "tests/transports/sim/run.hpp"
 
 namespace muster::testing {

@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include <muster/api/collectives.hpp>
+#include <muster/coro/when_all.hpp>
+#include <muster/progress/future.hpp>
+#include <muster/progress/within.hpp>
+
 #include "algos/catalog.hpp"
-#include "engine/collective/collectives.hpp"
-#include "engine/coro/when_all.hpp"
-#include "engine/progress/future.hpp"
-#include "engine/progress/within.hpp"
 #include "tests/harness/failure.hpp"
 #include "tests/transports/sim/run.hpp"
 #include "tools/conformance/watchdog.hpp"

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <muster/api/collectives.hpp>
+
 #include "algos/catalog.hpp"
-#include "engine/collective/collectives.hpp"
 #include "tests/transports/sim/run.hpp"
 #include "tools/conformance/watchdog.hpp"
 
@@ -131,15 +132,21 @@ TEST_CASE("they are chosen where there are many ranks, each with a core of its o
   CHECK(sim::simulation(of, algos::catalog(), all_on_one())
             .rank_at(0)
             .team()
+            .selector()
             .select(all_meet)
             .row->id == "grouped");
   const sim::options few{.node_of = std::vector<std::size_t>(16, 0)};
-  CHECK(sim::simulation(of, algos::catalog(), few).rank_at(0).team().select(all_meet).row->id ==
-        "flat");
+  CHECK(sim::simulation(of, algos::catalog(), few)
+            .rank_at(0)
+            .team()
+            .selector()
+            .select(all_meet)
+            .row->id == "flat");
   of.cluster.cores_a_node = many - 1;
   CHECK(sim::simulation(of, algos::catalog(), all_on_one())
             .rank_at(0)
             .team()
+            .selector()
             .select(all_meet)
             .row->id == "flat");
 }

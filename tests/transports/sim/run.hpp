@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.hpp"
-#include "engine/progress/waiter.hpp"
+#include <muster/base/error.hpp>
+#include <muster/progress/waiter.hpp>
+
 #include "tests/support/says.hpp"
 #include "transports/sim/simulation.hpp"
 

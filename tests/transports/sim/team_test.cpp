@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include <muster/api/collectives.hpp>
+#include <muster/api/split.hpp>
+#include <muster/coro/when_all.hpp>
+#include <muster/progress/within.hpp>
+
 #include "algos/catalog.hpp"
-#include "engine/collective/collectives.hpp"
-#include "engine/coro/when_all.hpp"
-#include "engine/progress/within.hpp"
-#include "engine/team/split.hpp"
 #include "tests/transports/sim/run.hpp"
 #include "tools/conformance/random.hpp"
 #include "tools/conformance/simulated.hpp"

@@ -6,8 +6,9 @@
 #include <chrono>
 #include <vector>
 
-#include "engine/collective/collectives.hpp"
-#include "engine/collective/context.hpp"
+#include <muster/api/collectives.hpp>
+#include <muster/run/context.hpp>
+
 #include "tests/transports/sim/run.hpp"
 #include "transports/sim/channel.hpp"
 

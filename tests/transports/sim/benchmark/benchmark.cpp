@@ -9,10 +9,11 @@
 #include <exception>
 #include <vector>
 
+#include <muster/api/collectives.hpp>
+#include <muster/base/random.hpp>
+
 #include "algos/catalog.hpp"
-#include "engine/collective/collectives.hpp"
-#include "engine/random.hpp"
-#include "tools/measure/stopwatch.hpp"
+#include "tools/command/measure/stopwatch.hpp"
 #include "transports/sim/event_queue.hpp"
 #include "transports/sim/simulation.hpp"
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <muster/run/context.hpp>
+
+/// What some ranks of a team, whatever their nodes, combine among themselves through channels.
+namespace muster::algos {
+
+/// Those ranks, numbered from 0 on, of which this one is number `mine`.
+struct members {
+  std::size_t count;
+  std::size_t mine;
+  std::size_t (*number_to_rank)(const context& me, std::size_t number);
+};
+
+members all_ranks(const context& me);
+
+/// `to = lower op higher`, where `to` may be one of them.
+wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std::byte* lower,
+                                const std::byte* higher);
+
+/// Combines the members' `bytes` in their order over a binomial tree; member 0 has the result, the
+/// others' bytes are working memory. ⌈log2 n⌉ steps, each of all the bytes.
+task<> reduce_members(context& me, members who, std::span<std::byte> bytes);
+
+/// The same with the result at every member, bitwise the same, by recursive doubling. Where their
+/// number is no power of two, each member too many first gives its bytes to a neighbour and gets
+/// the result back at the end.
+task<> allreduce_members(context& me, members who, std::span<std::byte> bytes);
+
+}  // namespace muster::algos

@@ -1,0 +1,52 @@
+#include "algos/patterns/trees/halving.hpp"
+
+#include "algos/patterns/call/slices.hpp"
+#include "algos/patterns/exchange/members.hpp"
+#include "algos/patterns/exchange/send_and_receive.hpp"
+
+namespace muster::algos {
+
+std::span<std::byte> halving::kept(std::size_t speaker, std::size_t distance) const {
+  const auto offset_of = [&](std::size_t number) {
+    return slice_of(whole_.size(), number, fold_.speakers(), me_.call().grain()).offset;
+  };
+  std::size_t first = 0;
+  std::size_t count = fold_.speakers();
+  for (std::size_t bit = 1; bit <= distance; bit *= 2) {
+    count /= 2;
+    if ((speaker & bit) != 0) first += count;
+  }
+  return whole_.subspan(offset_of(first), offset_of(first + count) - offset_of(first));
+}
+
+task<> halving::reduce_scatter() {
+  pooled<std::byte> room(whole_.size());
+  for (std::size_t distance = 1; distance < fold_.speakers(); distance *= 2) {
+    const std::span<std::byte> kept = mine(distance);
+    const std::span<std::byte> theirs = {room.data(), kept.size()};
+    co_await exchange_and_combine(me_, rank_at(distance), others(distance), kept, theirs);
+  }
+}
+
+task<> exchange_and_combine(context& me, std::size_t rank, std::span<const std::byte> given,
+                            std::span<std::byte> kept, std::span<std::byte> room) {
+  co_await send_and_receive(me, rank, given, rank, room);
+  if (rank < me.rank()) {
+    co_await combine_ordered(me, kept, room.data(), kept.data());
+  } else {
+    co_await combine_ordered(me, kept, kept.data(), room.data());
+  }
+}
+
+task<> fold_in(context& me, const folding& fold, std::span<std::byte> whole) {
+  if (!fold.is_paired()) co_return;
+  if (!fold.speaks()) {
+    co_await me.deliver(fold.partner(), whole);
+    co_return;
+  }
+  pooled<std::byte> theirs(whole.size());
+  co_await me.expect(fold.partner(), theirs);
+  co_await combine_ordered(me, whole, whole.data(), theirs.data());
+}
+
+}  // namespace muster::algos

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <muster/run/context.hpp>
+
+#include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/combine_arrivals.hpp"
+#include "algos/patterns/trees/binomial_blocks.hpp"
+
+/// Reductions whose order is free, over a tree between nodes: whatever has come is combined, from
+/// neighbours and from other nodes alike.
+namespace muster::algos {
+
+/// For those who speak for their nodes: a root on its own node, the leader elsewhere.
+class speaker_tree {
+public:
+  speaker_tree(context& me, std::size_t root) noexcept;
+
+  std::size_t speaker() const noexcept { return speaker_of(node_); }
+  bool is_root() const noexcept { return nodes_.is_root(); }
+  std::size_t parent() const noexcept { return speaker_of(nodes_.parent()); }
+  /// The speakers right below, those with most nodes below them first.
+  pooled_list<std::size_t> children() const;
+
+  /// A speaker's part, for an item: `sum` holds its own contribution; puts to it those of its
+  /// neighbours on track `in`, and what the speakers below hand it, as they come. Hands it up.
+  task<> combine(track& in, std::size_t item, std::span<std::byte> sum);
+
+private:
+  std::size_t speaker_of(std::size_t node) const noexcept;
+  task<> combine_children(std::span<std::byte> sum);
+
+  context& me_;
+  std::size_t root_;
+  std::size_t node_;
+  binomial_tree nodes_;
+};
+
+inline bool any_team_as_they_come(const shape&, const machine&, const arguments& call) {
+  return combines_as_they_come(call) && elements_fit(call);
+}
+
+}  // namespace muster::algos

@@ -1,0 +1,150 @@
+// Every variable of the environment that Muster reads, and the one way to read them.
+// docs/environment.md is made of this.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/call/arguments.hpp>
+
+namespace muster {
+
+/// The name that selects an algorithm by hand from the environment, as in
+/// `MUSTER_ALLREDUCE=srm`.
+std::string environment_name(collective what);
+
+}  // namespace muster
+
+namespace muster::environment {
+
+/// Whom a variable is for.
+enum class audience : std::uint8_t { programs, mpi_programs, commands, tests, muster };
+
+/// A variable, described for people, in Markdown.
+struct variable {
+  const char* name;
+  std::string_view values;     ///< what it may be
+  std::string_view otherwise;  ///< what holds where it is not set
+  std::string_view what;       ///< a sentence
+  std::string_view reader;     ///< who reads it, and when
+  audience whom;
+};
+
+inline constexpr variable table{
+    .name = "MUSTER_TABLE",
+    .values = "a file; `none`",
+    .otherwise = "the table that comes with Muster",
+    .what =
+        "Algorithms are selected by this table, which `muster tune` writes; `none` leaves all to "
+        "the catalog.",
+    .reader = "each rank, when its `world` or thread begins",
+    .whom = audience::programs};
+
+inline constexpr variable arrivals{
+    .name = "MUSTER_ARRIVALS",
+    .values = "a folder",
+    .otherwise = "nothing is recorded",
+    .what = "Each rank records there when it comes to each collective call, for `muster arrivals`.",
+    .reader = "each rank, when its `world` or thread begins; `muster run`",
+    .whom = audience::programs};
+
+inline constexpr variable enable{
+    .name = "MUSTER_ENABLE",
+    .values = "names such as `alltoall,ialltoall,alltoall_init`; `none`",
+    .otherwise = "all collective calls",
+    .what = "Muster takes these calls and leaves the others to the MPI.",
+    .reader = "the library for MPI programs, in `MPI_Init`",
+    .whom = audience::mpi_programs};
+
+inline constexpr variable progress{
+    .name = "MUSTER_PROGRESS",
+    .values = "`caller`, `thread`, `thread:core=3`, `auto`",
+    .otherwise = "`caller`",
+    .what =
+        "Who drives operations that are under way: calls of MPI, a thread of each process, or "
+        "that where a core is to spare.",
+    .reader = "the library for MPI programs, in `MPI_Init`",
+    .whom = audience::mpi_programs};
+
+inline constexpr variable report{
+    .name = "MUSTER_REPORT",
+    .values = "`1`; `0`",
+    .otherwise = "`0`",
+    .what = "At its end rank 0 says what was called, by whom it was carried out, and why.",
+    .reader = "the library for MPI programs, in `MPI_Init`",
+    .whom = audience::mpi_programs};
+
+inline constexpr variable kernel_copies_from{
+    .name = "MUSTER_KERNEL_COPIES_FROM",
+    .values = "bytes",
+    .otherwise = "as measured at start",
+    .what = "From this length on the kernel copies blocks straight from the sender's memory.",
+    .reader = "`muster run`",
+    .whom = audience::commands};
+
+inline constexpr variable bench_workers{
+    .name = "MUSTER_BENCH_WORKERS",
+    .values = "a folder",
+    .otherwise = "a folder near the command",
+    .what = "The programs that `muster bench` starts as ranks are there.",
+    .reader = "`muster bench`, `muster tune`",
+    .whom = audience::commands};
+
+inline constexpr variable test_seed{
+    .name = "MUSTER_TEST_SEED",
+    .values = "a number",
+    .otherwise = "another one in each run",
+    .what = "Tests draw their random cases from it; what fails prints it.",
+    .reader = "the tests, `muster check`",
+    .whom = audience::tests};
+
+inline constexpr variable test_rows{.name = "MUSTER_TEST_ROWS",
+                                    .values = "rows of the catalog, as in `alltoall:flat bcast:`",
+                                    .otherwise = "all",
+                                    .what = "Only these algorithms are tested.",
+                                    .reader = "the conformance tests",
+                                    .whom = audience::tests};
+
+inline constexpr variable job{.name = "MUSTER_JOB",
+                              .values = "descriptors",
+                              .otherwise = "the process is a job of its own",
+                              .what = "Which rank of which job a process is.",
+                              .reader = "`world`, from `muster run`, which sets it",
+                              .whom = audience::muster};
+
+inline constexpr variable bench_socket{.name = "MUSTER_BENCH_SOCKET",
+                                       .values = "a socket's path",
+                                       .otherwise = "there is no benchmark",
+                                       .what = "Where a rank of the benchmark gets its orders.",
+                                       .reader = "the workers of `muster bench`, which sets it",
+                                       .whom = audience::muster};
+
+/// All of them but those that choose algorithms, of which there is one a collective:
+/// `environment_name(collective)`.
+std::span<const variable> variables() noexcept;
+
+/// Its value; null where it is not set.
+const char* read(const variable& which) noexcept;
+/// The value of a variable whose name is made of a collective's. \param name a known one
+const char* read(const std::string& name);
+
+/// Whether Muster reads a variable of this name.
+bool is_known(std::string_view name);
+
+/// The line that says which of the names, those that begin with MUSTER_, nobody reads, and what may
+/// have been meant. Nothing where all are known.
+std::optional<std::string> complaint_about(std::span<const std::string_view> names);
+
+/// Says on the error stream which of the environment's variables nobody reads, unless this process
+/// has been here before.
+/// \param speaks false: another process says it, or has said it
+void report_unknown(bool speaks);
+
+/// docs/environment.md.
+std::string page();
+
+}  // namespace muster::environment

@@ -1,0 +1,86 @@
+#include <muster/run/team.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <muster/base/random.hpp>
+#include <muster/environment/environment.hpp>
+#include <muster/run/prepare.hpp>
+
+namespace muster {
+
+team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std::size_t rank,
+           muster::catalog rows, const muster::machine& measured)
+    : engine_(where),
+      fabric_(reach),
+      shape_(std::move(ranks)),
+      rank_(rank),
+      node_(shape_.ranks_of(shape_.node_of(rank))),
+      node_index_(shape_.index_of(rank)),
+      machine_(measured),
+      selector_(shape_, machine_, rows),
+      order_(reach.board().extent()),
+      known_complete_(node_.size(), 0) {
+  if (node_.size() > most_ranks_a_node) {
+    throw error(errc::invalid_argument, "team: a node has " + std::to_string(node_.size()) +
+                                            " ranks; expected at most " +
+                                            std::to_string(most_ranks_a_node));
+  }
+  const std::uint32_t core = shape_.place_of(rank).core;
+  for (const std::size_t other : node_) {
+    if (core == place::unknown) break;
+    if (other != rank && shape_.place_of(other).core == core) on_this_core_.push_back(other);
+  }
+}
+
+namespace {
+
+muster::shape shape_of(const muster::shape& all, std::span<const std::size_t> members) {
+  std::vector<place> places;
+  places.reserve(members.size());
+  for (const std::size_t rank : members) places.push_back(all.place_of(rank));
+  return muster::shape(std::move(places));
+}
+
+std::uint64_t id_of(std::uint64_t parent, std::span<const std::size_t> members,
+                    std::uint64_t turn) {
+  std::uint64_t id = mix_bits(parent ^ mix_bits(turn + 1));
+  for (const std::size_t rank : members) id = mix_bits(id ^ rank);
+  return id;
+}
+
+}  // namespace
+
+team::team(const team& of, std::unique_ptr<wire::fabric>&& reach,
+           std::span<const std::size_t> members, std::size_t rank, std::uint64_t turn)
+    : team(of.engine_, *reach, shape_of(of.shape_, members), rank, of.selector_.rows(),
+           of.machine_) {
+  selector_.select_as(of.selector_);
+  id_ = id_of(of.id_, members, turn);
+  arrivals_ = of.arrivals_;
+  own_fabric_ = std::move(reach);  // last: with what throws before, it stays the caller's
+}
+
+void choose_from_environment(team& of) {
+  for (std::size_t i = 0; i < collectives; ++i) {
+    const auto what = static_cast<collective>(i);
+    if (const char* id = environment::read(environment_name(what))) of.choose(what, id);
+  }
+}
+
+prepared_call team::prepare_call(const arguments& call) {
+  // Where the engine has a thread of its own, calls are made on others, too.
+  if (engine_.has_own_thread() || !exists(call.what)) return prepare(*this, call);
+  last_prepared& last = selector_.last(call.what);
+  if (const prepared_call* found = last.find(call)) return *found;
+  return last.keep(call, prepare(*this, call));
+}
+
+void team::require_whole() const {
+  if (!fabric_.broken()) return;
+  const auto why = fabric_.failed();
+  if (why) throw error(why->code, "the team is broken: " + why->text, why->rank);
+}
+
+}  // namespace muster

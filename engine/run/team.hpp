@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/call/arguments.hpp>
+#include <muster/progress/engine.hpp>
+#include <muster/select/catalog.hpp>
+#include <muster/select/prepared_call.hpp>
+#include <muster/select/selector.hpp>
+#include <muster/team/machine.hpp>
+#include <muster/team/order.hpp>
+#include <muster/team/shape.hpp>
+#include <muster/team/stage_pages.hpp>
+#include <muster/team/timed_copy.hpp>
+#include <muster/wire/fabric.hpp>
+
+namespace muster {
+
+class arrival_log;
+
+/// An ordered set of ranks that perform collectives together, as one of them sees it.
+///
+/// All ranks call the same collectives in the same order; any number may be in flight. Operations
+/// of different teams are in no order. A team belongs to the thread that drives its engine. After a
+/// failure it is broken: every further call throws what the first failure was; other teams are not,
+/// unless the whole job is.
+///
+/// Teams made from others (see split.hpp) need no longer have those, and are destroyed when their
+/// rank likes, once its operations on them have ended, but before its engine.
+class team {
+public:
+  /// \param where    drives this rank's operations; outlives the team
+  /// \param reach    how this rank reaches the others; outlives the team
+  /// \param ranks    the team's shape, the same on every rank
+  /// \param rank     this rank, 0 … ranks.size() - 1
+  /// \param rows     the algorithms to choose from; outlive the team
+  /// \param measured the same on every rank
+  team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std::size_t rank,
+       muster::catalog rows, const muster::machine& measured);
+  /// A team of some ranks of another: the same algorithms, chosen in the same way.
+  /// \param reach   of the new team
+  /// \param members ranks of `of`, in the new order; the same on each of them
+  /// \param rank    this rank's place in that order
+  /// \param turn    tells it from others that the same ranks made of `of`; the same on each
+  team(const team& of, std::unique_ptr<wire::fabric>&& reach, std::span<const std::size_t> members,
+       std::size_t rank, std::uint64_t turn);
+  ~team() { free_staging(); }
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+
+  std::size_t rank() const noexcept { return rank_; }
+  std::size_t size() const noexcept { return shape_.size(); }
+  const muster::shape& shape() const noexcept { return shape_; }
+  const muster::machine& machine() const noexcept { return machine_; }
+  muster::engine& engine() const noexcept { return engine_; }
+  /// The same on all its ranks, and another for every team of a job: 0 for the job's own.
+  std::uint64_t id() const noexcept { return id_; }
+  wire::fabric& fabric() const noexcept { return fabric_; }
+
+  /// Which algorithms its calls run.
+  const muster::selector& selector() const noexcept { return selector_; }
+  /// See `selector::choose`.
+  void choose(collective what, std::string_view text) { selector_.choose(what, text); }
+  /// See `selector::select_by`. Teams made from this one from now on do likewise.
+  void select_by(std::shared_ptr<const selection_table> table) {
+    selector_.select_by(std::move(table));
+  }
+
+  /// The most shared memory that this team can come to take, in bytes for each of its ranks.
+  wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }
+
+  /// How many teams this rank has begun to make from this one before.
+  std::size_t count_derived() noexcept { return derived_++; }
+
+  /// From now on its calls are recorded, and those of teams then made from it; null: no more. While
+  /// no operation is in flight.
+  /// \param log outlives the team, or recording
+  void record_arrivals(arrival_log* log) noexcept { arrivals_ = log; }
+
+  /// \throws error where the team is broken.
+  void require_whole() const;
+
+  /// Whether a rank of this node is seen to have begun the operation that this rank begins next.
+  bool has_begun_next(std::size_t rank) const noexcept {
+    // relaxed: nothing of what it wrote before is read here.
+    return fabric_.record(order_.next_lane(), rank).sequence.load(std::memory_order_relaxed) >=
+           order_.next();
+  }
+
+  /// What is to be known of a call before it begins; see `prepare`. Made by whoever drives the
+  /// team's engine, it is not worked out twice for like calls.
+  prepared_call prepare_call(const arguments& call);
+
+  /// Whether this rank may have others' kernels copy from its memory, and that one was refused to:
+  /// then it stages for a while without asking. Of this rank alone.
+  bool may_lend_foreign() noexcept { return staged_lendings_ == 0 || --staged_lendings_ == 0; }
+  void foreign_was_refused() noexcept {
+    constexpr unsigned a_while = 64;
+    staged_lendings_ = a_while;
+  }
+  bool is_refused_foreign() const noexcept { return staged_lendings_ != 0; }
+
+private:
+  friend class context;
+  friend class collective_wait;
+  friend class turn_wait;
+  friend class staging;
+  friend class track;
+
+  // Staging is kept between operations, in sizes that are powers of two.
+  std::span<std::byte> take_staging(std::size_t bytes);
+  void give_back_staging(std::span<std::byte> memory) noexcept;
+  void free_staging() noexcept;
+
+  muster::engine& engine_;
+  std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
+  wire::fabric& fabric_;
+  muster::shape shape_;
+  std::size_t rank_;
+  std::span<const std::size_t> node_;      // the ranks of this rank's node
+  std::size_t node_index_;                 // this rank's place among them
+  std::vector<std::size_t> on_this_core_;  // the other ranks bound to this rank's core
+  muster::machine machine_;
+  muster::selector selector_;
+  operation_order order_;
+  // What the ranks of this node were last seen to have completed, and the least of that.
+  std::vector<std::uint64_t> known_complete_;
+  std::uint64_t known_complete_by_all_ = 0;
+  std::size_t derived_ = 0;
+  std::uint64_t id_ = 0;
+  arrival_log* arrivals_ = nullptr;  // null: nobody wants to know
+  std::vector<std::span<std::byte>> idle_staging_;
+  std::size_t staging_count_ = 0;  // idle or not
+  copies_to_stage copies_to_stage_;
+  copies_to_results copies_to_results_;
+  stage_pages stage_pages_;
+  unsigned staged_lendings_ = 0;  // to be staged before memory is lent to the kernel again
+};
+
+/// Chooses what the environment says, for whoever composes a program. \throws as `team::choose`
+void choose_from_environment(team& of);
+
+}  // namespace muster

@@ -1,0 +1,258 @@
+// What the waits of collectives look at, and when they are in vain.
+
+#include <muster/run/context.hpp>
+
+#include <utility>
+
+namespace muster {
+
+muster::engine& collective_wait::engine_of(context& me) noexcept { return me.team_.engine(); }
+
+bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
+  if (interrupted_by_scope(now, [this] { return me_.describe() + ": "; }, me_.rank())) return true;
+  me_.answer_readers();  // one of them may have to be answered before this wait can end
+  if (me_.fabric().broken()) {
+    if (auto why = me_.breakage()) {
+      interrupt(std::move(why));
+      return true;
+    }
+  }
+  if (!thorough) return false;
+  for (std::size_t rank = 0; rank < me_.size(); ++rank) {
+    if (rank == me_.rank() || !awaits(rank)) continue;
+    auto why = in_vain(rank);
+    // It may have done its part just before it left, with others still to come.
+    if (why == nullptr || ready() || !awaits(rank)) continue;
+    // A rank that breaks the team may leave right after: the first of the two is the reason.
+    if (me_.fabric().broken()) {
+      if (auto first = me_.breakage_once_written()) why = std::move(first);
+    }
+    interrupt(std::move(why));
+    return true;
+  }
+  return false;
+}
+
+std::exception_ptr collective_wait::in_vain(std::size_t rank) const noexcept {
+  return me_.lost(rank);
+}
+
+std::string collective_wait::describe() const {
+  constexpr std::size_t most_named = 8;
+  std::string text = me_.describe() + " waits for";
+  std::size_t count = 0;
+  for (std::size_t rank = 0; rank < me_.size(); ++rank) {
+    if (rank == me_.rank() || !awaits(rank) || ++count > most_named) continue;
+    text += (count == 1 ? " rank " : ", ") + std::to_string(rank);
+  }
+  if (count > most_named) text += " and " + std::to_string(count - most_named) + " more";
+  return count == 0 ? text + " itself" : text;
+}
+
+bool collective_wait::awaits_other_cores_only() const noexcept {
+  if (me_.shape().place_of(me_.rank()).core == place::unknown) return false;
+  for (const std::size_t rank : me_.team_.on_this_core_) {
+    if (awaits(rank)) return false;
+  }
+  return true;
+}
+
+bool collective_wait::look_again() noexcept {
+  muster::engine& engine = engine_of(me_);
+  if (!engine.nothing_else_waits()) return false;
+  // The first looks are close together: a peer on its own core is a cache-line trip away.
+  constexpr unsigned close_looks = 16;
+  unsigned looks = engine.looks_before_suspending();
+  // On a shared core a turn lost is a whole round of its ranks. What another core is about to
+  // announce is worth waiting for, up to about that turn's price.
+  if (looks == 0 && awaits_other_cores_only()) looks = engine.looks_at_other_cores();
+  for (unsigned i = 0; i < looks; ++i) {
+    if (i >= close_looks) spin_pause();
+    if (ready()) return true;
+  }
+  return false;
+}
+
+// Whoever waits for a lane is many operations ahead of somebody, whom every look holds up: looks
+// far apart let him go on, and then find several lanes free at once. Where cores are shared there
+// is none: that somebody may need this core.
+bool turn_wait::look_later() noexcept {
+  constexpr unsigned pauses = 32;
+  muster::engine& engine = engine_of(me_);
+  if (!engine.nothing_else_waits()) return false;
+  for (unsigned paused = 0; paused < engine.looks_before_suspending(); paused += pauses) {
+    for (unsigned i = 0; i < pauses; ++i) spin_pause();
+    if (ready()) return true;
+  }
+  return false;
+}
+
+bool turn_wait::ready() noexcept { return me_.lane_is_free(); }
+
+bool turn_wait::await_ready() noexcept {
+  const bool is_far_ahead = me_.ticket_.kind <= stage_kind::one_way;
+  return is_far_ahead ? look_later() : look_again();
+}
+
+bool turn_wait::awaits(std::size_t rank) const noexcept {
+  if (me_.ticket_.kind == stage_kind::apart) return false;
+  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
+  return me_.team_.known_complete_[me_.shape().index_of(rank)] < me_.ticket_.after;
+}
+
+// ---- counting in
+
+wire::counter& count_in_wait::count() const noexcept {
+  return me_.board().attendance(me_.ticket_.lane).counted_in;
+}
+
+bool count_in_wait::await_ready() const noexcept {
+  wire::virtual_time* const time = me_.fabric().time();
+  return time == nullptr || !time->take_line(&count());
+}
+
+void count_in_wait::await_suspend(std::coroutine_handle<> self) const noexcept {
+  me_.fabric().time()->resume_when_done(self);
+}
+
+bool count_in_wait::await_resume() const {
+  // release: what this rank wrote is seen by whoever is last, since additions that follow each
+  // other pass on what each released. acquire: this rank may be that one.
+  const std::uint64_t counted = count().fetch_add(1, std::memory_order_acq_rel) + 1;
+  const std::size_t neighbours = me_.node().size();
+  if (counted % neighbours != 0) return false;
+  for (std::size_t i = 0; i < neighbours; ++i) {
+    if (i == me_.node_index()) continue;
+    me_.have_fetched(&me_.arrival(i).word);
+    me_.check_fingerprint(i);
+  }
+  return true;
+}
+
+bool read_wait::ready() noexcept { return me_.has_arrived(neighbour_); }
+
+bool read_wait::found_there() const noexcept {
+  me_.look_ahead(neighbour_, bytes_);
+  return true;
+}
+
+const void* read_wait::watched() const noexcept { return &me_.arrival(neighbour_).word; }
+
+std::span<const std::byte> read_wait::await_resume() {
+  rethrow_interruption();
+  me_.have_fetched(watched());
+  me_.check_fingerprint(neighbour_);
+  return me_.published(neighbour_, bytes_);
+}
+
+bool read_wait::awaits(std::size_t rank) const noexcept { return rank == me_.rank_of(neighbour_); }
+
+bool neighbours_wait::is_here(std::size_t neighbour) const noexcept {
+  return track_ != nullptr ? track_->is_here(neighbour, item_) : me_.has_arrived(neighbour);
+}
+
+const void* neighbours_wait::watched_of(std::size_t neighbour) const noexcept {
+  return track_ != nullptr ? track_->watched_of(neighbour) : &me_.arrival(neighbour).word;
+}
+
+bool everybody::ready() noexcept {
+  for (; next_ < among_.size(); ++next_) {
+    const std::size_t neighbour = among_[next_];
+    if (neighbour == me_.node_index()) continue;
+    if (!is_here(neighbour)) return false;
+    if (me_.differs(neighbour)) return true;  // to be thrown
+  }
+  return true;
+}
+
+bool everybody::found_there() const noexcept {
+  if (track_ != nullptr) return true;
+  for (std::size_t i = 0; i < among_.size(); ++i) {
+    if (among_[i] != me_.node_index()) me_.look_ahead(among_[i], me_.call().bytes());
+  }
+  return true;
+}
+
+const void* everybody::watched() const noexcept {
+  return next_ < among_.size() ? watched_of(among_[next_]) : nullptr;
+}
+
+void everybody::await_resume() {
+  rethrow_interruption();
+  for (std::size_t i = 0; i < among_.size(); ++i) {
+    if (among_[i] == me_.node_index()) continue;
+    me_.have_fetched(watched_of(among_[i]));
+    me_.check_fingerprint(among_[i]);
+  }
+}
+
+bool everybody::awaits(std::size_t rank) const noexcept {
+  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
+  const std::size_t neighbour = me_.shape().index_of(rank);
+  const std::size_t i = among_.find(neighbour);
+  if (i < next_ || i == among_.size() || neighbour == me_.node_index()) return false;
+  // One that turned out to differ is asked about again, so that it is reported before the last
+  // neighbour has come.
+  return !is_here(neighbour) || me_.differs(neighbour);
+}
+
+neighbour_arrivals::neighbour_arrivals(context& me) noexcept
+    : neighbours_wait(me, nullptr, 0),
+      pending_(me.node().size(), me.node_index()),
+      found_(me.node().size()),
+      pending_count_(me.node().size() - 1),
+      cursor_(me.node_index()) {}
+
+neighbour_arrivals::neighbour_arrivals(context& me,
+                                       std::span<const std::size_t> neighbours) noexcept
+    : neighbours_wait(me, nullptr, 0),
+      pending_(me.node().size()),
+      found_(me.node().size()),
+      pending_count_(0),
+      cursor_(me.node_index()) {
+  for (const std::size_t each : neighbours) {
+    if (each == me.node_index()) continue;
+    pending_.insert(each);
+    ++pending_count_;
+  }
+}
+
+neighbour_arrivals::neighbour_arrivals(context& me, track& on, std::size_t item) noexcept
+    : neighbour_arrivals(me) {
+  track_ = &on;
+  item_ = item;
+  if (item == 0) return;
+  neighbour_set done(me.node().size());
+  pending_count_ -= pending_.move_if(done, [&](std::size_t i) { return on.items_of(i) <= item; });
+}
+
+bool neighbour_arrivals::ready() noexcept {
+  const bool first_look = !std::exchange(looked_, true) && track_ == nullptr;
+  const std::size_t more = pending_.move_if(found_, [&](std::size_t i) {
+    if (!is_here(i)) return false;
+    if (first_look) me_.look_ahead(i, me_.call().bytes());
+    return true;
+  });
+  pending_count_ -= more;
+  found_count_ += more;
+  return found_count_ != 0;
+}
+
+std::optional<std::size_t> neighbour_arrivals::take_arrival() {
+  rethrow_interruption();
+  if (found_count_ == 0) return std::nullopt;
+  cursor_ = found_.first_from(cursor_);
+  me_.have_fetched(watched_of(cursor_));
+  me_.check_fingerprint(cursor_);
+  found_.erase(cursor_);
+  --found_count_;
+  return cursor_;
+}
+
+bool neighbour_arrivals::awaits(std::size_t rank) const noexcept {
+  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
+  const std::size_t i = me_.shape().index_of(rank);
+  return pending_.contains(i) && !is_here(i);
+}
+
+}  // namespace muster

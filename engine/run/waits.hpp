@@ -1,0 +1,318 @@
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <muster/coro/frame_pool.hpp>
+#include <muster/progress/waiter.hpp>
+#include <muster/team/neighbour_set.hpp>
+#include <muster/wire/board.hpp>
+#include <muster/wire/channel.hpp>
+
+/// What the coroutine of a collective waits for.
+namespace muster {
+
+class context;
+
+/// A wait of a collective: ends with the job's failure, or when a rank it needs is gone, too.
+class collective_wait : public waiter {
+public:
+  bool interrupted(clock_time now, bool thorough) noexcept override;
+  /// Ranks that share this one's core run only when this one yields.
+  bool awaits_other_cores_only() const noexcept override;
+  std::string describe() const override;
+
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    suspend(engine_of(me_), self);
+  }
+
+protected:
+  explicit collective_wait(context& me) noexcept : me_(me) {}
+  ~collective_wait() = default;
+  /// Whether what has not happened yet depends on `rank`.
+  virtual bool awaits(std::size_t rank) const noexcept = 0;
+  /// Why it is in vain to wait for `rank`, if it seems to be.
+  virtual std::exception_ptr in_vain(std::size_t rank) const noexcept;
+
+  static muster::engine& engine_of(context& me) noexcept;
+  /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
+  bool look_again() noexcept;
+
+  context& me_;
+};
+
+/// Waits for one end of a channel to get on.
+class channel_wait final : public collective_wait {
+public:
+  enum class until { has_room, has_left, holds };
+  channel_wait(context& me, const wire::channel& on, until what, std::size_t bytes,
+               std::size_t peer) noexcept
+      : collective_wait(me), channel_(on), what_(what), bytes_(bytes), peer_(peer) {}
+
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready() || look_again(); }
+  void await_resume() { rethrow_interruption(); }
+  const void* watched() const noexcept override { return &channel_; }
+
+private:
+  bool awaits(std::size_t rank) const noexcept override { return rank == peer_; }
+
+  const wire::channel& channel_;
+  until what_;
+  std::size_t bytes_;
+  std::size_t peer_;
+};
+
+/// What goes before each message, and is an invitation: who sends it, by fingerprint, and how long
+/// the message is.
+struct message_header {
+  /// In `bytes`: not a message yet, but a question why there is no invitation to send it.
+  static constexpr std::uint64_t asks = std::uint64_t{1} << 63;
+
+  std::uint64_t word;
+  std::uint64_t bytes;
+};
+
+/// Waits for a receiver's invitation. Where that does not come for long, it asks: a receiver that
+/// expects another length may believe that none is needed, and would wait for ever, too.
+class invitation_wait final : public collective_wait {
+public:
+  invitation_wait(context& me, const wire::channel& invitations, wire::channel& messages,
+                  const message_header& message, std::size_t peer) noexcept
+      : collective_wait(me),
+        invitations_(invitations),
+        messages_(messages),
+        question_{message.word, message.bytes | message_header::asks},
+        peer_(peer) {}
+
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready() || look_again(); }
+  void await_resume() { rethrow_interruption(); }
+  bool interrupted(clock_time now, bool thorough) noexcept override;
+
+private:
+  bool awaits(std::size_t rank) const noexcept override { return rank == peer_; }
+
+  const wire::channel& invitations_;
+  wire::channel& messages_;
+  message_header question_;
+  std::size_t peer_;
+  bool asked_ = false;
+};
+
+/// Counts a rank in among those of its node: see `context::count_in`. That waits for nobody, but
+/// for the line where time is virtual.
+class count_in_wait {
+public:
+  explicit count_in_wait(context& me) noexcept : me_(me) {}
+  bool await_ready() const noexcept;
+  void await_suspend(std::coroutine_handle<> self) const noexcept;
+  bool await_resume() const;
+
+private:
+  wire::counter& count() const noexcept;
+
+  context& me_;
+};
+
+/// Ranks of any node in the order in which something of this operation comes from them, those that
+/// are there already in the order given: `while (auto from = co_await here.next()) …`
+///
+/// Each is given once; the sequence ends when all were.
+class peer_arrivals final : public collective_wait {
+public:
+  /// Whether all of them send something, or whoever of a node it falls to.
+  enum class senders { all, any };
+  /// Arrivals of their messages, or of their invitations.
+  peer_arrivals(context& me, wire::stream what, pooled_list<std::size_t> ranks,
+                senders who = senders::all);
+  ~peer_arrivals();
+
+  /// An awaiter of its own: g++ 12 copies one that is an lvalue.
+  struct next_arrival {
+    peer_arrivals& among;
+    bool await_ready() const noexcept {
+      return among.pending_.empty() || among.ready() || among.look_again();
+    }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      among.await_suspend(self);
+    }
+    std::optional<std::size_t> await_resume() const { return among.take_arrival(); }
+  };
+  next_arrival next() noexcept { return {*this}; }
+  /// One that is there, without waiting; nothing if none is.
+  std::optional<std::size_t> next_that_is_here() { return ready() ? take_arrival() : std::nullopt; }
+  /// Does not wait for these any more: others were heard of that stand for them.
+  void forget(std::span<const std::size_t> ranks);
+  /// Those that have not been given yet, in the order given.
+  std::span<const std::size_t> still_to_come() const noexcept { return pending_; }
+
+  bool ready() noexcept override;
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+  std::exception_ptr in_vain(std::size_t rank) const noexcept override;
+  bool has_come_on(const wire::channel& channel) const noexcept;
+  bool all_heard() const noexcept;
+  bool node_has_left(std::size_t of) const noexcept;
+  std::optional<std::size_t> take_arrival();
+  void erase(std::size_t index);
+
+  senders who_;
+  pooled_list<std::size_t> pending_;
+  pooled_list<wire::channel*> channels_;  // of those
+  pooled_list<wire::channel*> open_;      // of all
+  std::size_t found_ = 0;                 // one of those pending
+};
+
+/// Waits until a neighbour has arrived at this operation, and checks that it is the same one.
+class read_wait final : public collective_wait {
+public:
+  read_wait(context& me, std::size_t neighbour, std::size_t bytes) noexcept
+      : collective_wait(me), neighbour_(neighbour), bytes_(bytes) {}
+
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready() ? found_there() : look_again(); }
+  std::span<const std::byte> await_resume();
+  const void* watched() const noexcept override;
+
+private:
+  bool found_there() const noexcept;
+  bool awaits(std::size_t rank) const noexcept override;
+
+  std::size_t neighbour_;
+  std::size_t bytes_;
+};
+
+class track;
+
+/// A wait for several neighbours: for their arrival at the operation, or for an item of a track.
+class neighbours_wait : public collective_wait {
+protected:
+  neighbours_wait(context& me, track* on, std::size_t item) noexcept
+      : collective_wait(me), track_(on), item_(item) {}
+  ~neighbours_wait() = default;
+  /// Also true for a neighbour that turns out to be in another operation: that is to be thrown.
+  bool is_here(std::size_t neighbour) const noexcept;
+  /// What has to change before a neighbour is here that is not; of one that is, what changed last.
+  const void* watched_of(std::size_t neighbour) const noexcept;
+
+  track* track_;
+  std::size_t item_;
+};
+
+/// Some neighbours: all of the node, or those in a list, which outlives whoever looks at them.
+class neighbour_list {
+public:
+  explicit neighbour_list(std::size_t all) noexcept : size_(all) {}
+  explicit neighbour_list(std::span<const std::size_t> chosen) noexcept
+      : chosen_(chosen.data()), size_(chosen.size()) {}
+
+  std::size_t size() const noexcept { return size_; }
+  std::size_t operator[](std::size_t i) const noexcept {
+    return chosen_ == nullptr ? i : chosen_[i];
+  }
+  /// Where in the list a neighbour is; `size()` if nowhere.
+  std::size_t find(std::size_t neighbour) const noexcept {
+    if (chosen_ == nullptr) return neighbour;
+    return static_cast<std::size_t>(std::find(chosen_, chosen_ + size_, neighbour) - chosen_);
+  }
+
+private:
+  const std::size_t* chosen_ = nullptr;
+  std::size_t size_;
+};
+
+/// Waits until all neighbours, or all of some, are there, and checks that they are in the same
+/// operation. This rank may be among them: it is not waited for.
+class everybody final : public neighbours_wait {
+public:
+  everybody(context& me, const neighbour_list& among, track* on = nullptr,
+            std::size_t item = 0) noexcept
+      : neighbours_wait(me, on, item), among_(among) {}
+  bool ready() noexcept override;
+  bool await_ready() noexcept { return ready() ? found_there() : look_again(); }
+  void await_resume();
+  const void* watched() const noexcept override;
+
+private:
+  bool found_there() const noexcept;
+  bool awaits(std::size_t rank) const noexcept override;
+
+  neighbour_list among_;
+  std::size_t next_ = 0;  // all before it are here
+};
+
+/// Neighbours in the order in which their data arrives:
+/// `while (auto from = co_await here.next()) …`
+///
+/// Each is given once; the sequence ends when all were. Of those that are there it gives first the
+/// one after this rank, so that ranks that find everything there do not all read from the same.
+class neighbour_arrivals final : public neighbours_wait {
+public:
+  /// Arrivals at the operation itself, of all neighbours but this rank, or of some.
+  explicit neighbour_arrivals(context& me) noexcept;
+  neighbour_arrivals(context& me, std::span<const std::size_t> neighbours) noexcept;
+  /// Arrivals of item `item` of a track; lenders, whose items all come at once, only for item 0.
+  neighbour_arrivals(context& me, track& on, std::size_t item) noexcept;
+
+  /// An awaiter of its own: g++ 12 copies one that is an lvalue.
+  struct next_arrival {
+    neighbour_arrivals& among;
+    bool await_ready() const noexcept {
+      return among.found_count_ != 0 || among.pending_count_ == 0 || among.ready() ||
+             among.look_again();
+    }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      among.await_suspend(self);
+    }
+    std::optional<std::size_t> await_resume() const { return among.take_arrival(); }
+  };
+  next_arrival next() noexcept { return {*this}; }
+
+  /// How many have been seen to be there and not been given: the next so many need no waiting.
+  std::size_t seen() const noexcept { return found_count_; }
+
+  bool ready() noexcept override;
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+  std::optional<std::size_t> take_arrival();
+
+  // Neighbours not seen yet, and those seen but not given; all of them are looked at in one go,
+  // so that their lines travel at the same time.
+  neighbour_set pending_;
+  neighbour_set found_;
+  std::size_t pending_count_;
+  std::size_t found_count_ = 0;
+  std::size_t cursor_;
+  bool looked_ = false;
+};
+
+/// Waits for the last users of an operation's lane and stage.
+class turn_wait final : public collective_wait {
+public:
+  explicit turn_wait(context& me) noexcept : collective_wait(me) {}
+  bool ready() noexcept override;
+  /// Looks on where that is likely to pay.
+  bool await_ready() noexcept;
+  void await_suspend(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
+    suspend(place, self);
+  }
+  void await_resume() { rethrow_interruption(); }
+
+private:
+  bool awaits(std::size_t rank) const noexcept override;
+  /// Looks on, but far apart.
+  bool look_later() noexcept;
+};
+
+}  // namespace muster

@@ -1,0 +1,62 @@
+#include <muster/select/recorded_call.hpp>
+
+#include <muster/call/describe.hpp>
+
+namespace muster {
+
+recorded_call read_record(const wire::call_record& record) noexcept {
+  // The reader's side of the sequence lock: each acquire keeps the loads after it after it.
+  recorded_call call;
+  call.sequence = record.sequence.load(std::memory_order_acquire);
+  call.kind = record.kind.load(std::memory_order_acquire);
+  call.count = record.count.load(std::memory_order_acquire);
+  call.root = record.root.load(std::memory_order_acquire);
+  call.details = record.details.load(std::memory_order_acquire);
+  const bool torn = record.sequence.load(std::memory_order_relaxed) != call.sequence;
+  if (torn) call.sequence = 0;
+  return call;
+}
+
+namespace {
+
+constexpr unsigned algorithm_bit = 24;
+constexpr unsigned ports_bit = 40;
+constexpr unsigned groups_bit = 48;
+constexpr unsigned by_arrival_bit = 63;
+
+}  // namespace
+
+std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
+  return static_cast<std::uint64_t>(call.what) | static_cast<std::uint64_t>(call.type) << 8 |
+         static_cast<std::uint64_t>(call.op) << 16 |
+         static_cast<std::uint64_t>(algorithm) << algorithm_bit |
+         static_cast<std::uint64_t>(call.how.ports) << ports_bit |
+         static_cast<std::uint64_t>(call.how.groups) << groups_bit |
+         static_cast<std::uint64_t>(call.order) << by_arrival_bit;
+}
+
+std::string describe(const recorded_call& call) {
+  arguments words;
+  words.what = static_cast<collective>(call.kind & 0xff);
+  words.type = static_cast<datatype>(call.kind >> 8 & 0xff);
+  words.op = static_cast<reduction>(call.kind >> 16 & 0xff);
+  words.order = static_cast<combining>(call.kind >> by_arrival_bit);
+  words.root = call.root;
+  // What is on record of varying blocks is their sum, as if there were one.
+  words.count = call.count;
+  const block_layout sum{.counts = {&words.count, 1}};
+  words.send_blocks = words.receive_blocks = &sum;
+  return describe(words);
+}
+
+std::string describe_choice(const recorded_call& call, catalog rows) {
+  const std::size_t number = call.kind >> algorithm_bit & 0xffff;
+  const std::size_t ports = call.kind >> ports_bit & 0xff;
+  const std::size_t groups = call.kind >> groups_bit & 0xff;
+  std::string text(number < rows.size() ? rows[number].id : "an algorithm unknown here");
+  if (ports != 0) text += ":ports=" + std::to_string(ports);
+  if (groups != 0) text += (ports != 0 ? ",groups=" : ":groups=") + std::to_string(groups);
+  return text;
+}
+
+}  // namespace muster

@@ -1,0 +1,235 @@
+// What a wrong call returns, and whom it tells. Arguments: `alone` without the shim, `fatal` to end
+// by the default error handler.
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/tools/mpi/functions.hpp"
+#include "tests/tools/mpi/job.hpp"
+
+namespace {
+
+using namespace muster::testing;
+
+struct outcome {
+  int error_class = MPI_SUCCESS;
+  std::string text;  ///< in lower case
+};
+
+outcome outcome_of(int code) {
+  outcome of;
+  MPI_Error_class(code, &of.error_class);
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  of.text.assign(text, static_cast<std::size_t>(length));
+  std::ranges::transform(of.text, of.text.begin(),
+                         [](unsigned char one) { return static_cast<char>(std::tolower(one)); });
+  return of;
+}
+
+bool says(const outcome& of, std::string_view what) {
+  return of.text.find(what) != std::string::npos;
+}
+
+/// Calls that are wrong on all ranks in the same way.
+struct wrong_call {
+  const char* name;
+  const char* function;  ///< in lower case
+  int error_class;
+  bool only_shim;  ///< the MPIs say something else, or nothing
+  std::function<int(MPI_Comm)> call;
+};
+
+std::vector<wrong_call> wrong_calls() {
+  static int one = 1;
+  static std::vector<int> many(64);
+  static MPI_Request request = MPI_REQUEST_NULL;
+  const auto to = [] { return many.data(); };
+  return {
+      {"a root that is none", "mpi_bcast", MPI_ERR_ROOT, false,
+       [](MPI_Comm on) { return MPI_Bcast(&one, 1, MPI_INT, 1000, on); }},
+      {"a negative root", "mpi_reduce", MPI_ERR_ROOT, false,
+       [=](MPI_Comm on) { return MPI_Reduce(&one, to(), 1, MPI_INT, MPI_SUM, -77, on); }},
+      {"a negative count", "mpi_allreduce", MPI_ERR_COUNT, false,
+       [=](MPI_Comm on) { return MPI_Allreduce(&one, to(), -1, MPI_INT, MPI_SUM, on); }},
+      {"a negative count", "mpi_ialltoall", MPI_ERR_COUNT, false,
+       [=](MPI_Comm on) {
+         return MPI_Ialltoall(to(), -1, MPI_INT, to() + 32, -1, MPI_INT, on, &request);
+       }},
+      {"no type", "mpi_allgather", MPI_ERR_TYPE, false,
+       [=](MPI_Comm on) {
+         return MPI_Allgather(&one, 1, MPI_DATATYPE_NULL, to(), 1, MPI_INT, on);
+       }},
+      {"no type", "mpi_ibcast", MPI_ERR_TYPE, false,
+       [](MPI_Comm on) { return MPI_Ibcast(&one, 1, MPI_DATATYPE_NULL, 0, on, &request); }},
+      {"no operation", "mpi_allreduce", MPI_ERR_OP, false,
+       [=](MPI_Comm on) { return MPI_Allreduce(&one, to(), 1, MPI_INT, MPI_OP_NULL, on); }},
+      {"no operation", "mpi_iscan", MPI_ERR_OP, false,
+       [=](MPI_Comm on) { return MPI_Iscan(&one, to(), 1, MPI_INT, MPI_OP_NULL, on, &request); }},
+      {"no buffer", "mpi_alltoall", MPI_ERR_BUFFER, true,
+       [=](MPI_Comm on) { return MPI_Alltoall(nullptr, 1, MPI_INT, to(), 1, MPI_INT, on); }},
+      {"blocks of two lengths", "mpi_allgather", MPI_ERR_TRUNCATE, true,
+       [=](MPI_Comm on) { return MPI_Allgather(&one, 2, MPI_SHORT, to(), 1, MPI_SHORT, on); }},
+  };
+}
+
+void check_works(job& mine, MPI_Comm on) {
+  int sum = 1;
+  const int code = MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, on);
+  mine.check_equal(code, MPI_SUCCESS, "the code of a right call after wrong ones");
+  mine.check_equal(sum, mine.size(), "the sum of ones after wrong calls");
+}
+
+void check_returned(job& mine, MPI_Comm on) {
+  for (const wrong_call& one : wrong_calls()) {
+    if (one.only_shim && mine.has("alone")) continue;
+    mine.now(std::string(one.function) + " with " + one.name);
+    const outcome of = outcome_of(one.call(on));
+    mine.check_equal(of.error_class, one.error_class, "the error class");
+    if (!mine.has("alone")) {
+      mine.check(says(of, one.function), "'", of.text, "' does not name ", one.function);
+    }
+  }
+  check_works(mine, on);
+}
+
+int& handled() {
+  static int times = 0;
+  return times;
+}
+
+void count_error(MPI_Comm*, int*, ...) { ++handled(); }
+
+void check_own_handler(job& mine, MPI_Comm on) {
+  mine.now("an error handler of the program's own");
+  MPI_Errhandler own = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(count_error, &own);
+  MPI_Comm_set_errhandler(on, own);
+  int one = 1;
+  MPI_Bcast(&one, 1, MPI_INT, 1000, on);
+  mine.check_equal(handled(), 1, "the number of errors that it was told of");
+  MPI_Errhandler_free(&own);
+  MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
+}
+
+/// Ranks that do not call the same all learn of it, and of both calls.
+void check_mismatch(job& mine, const char* name, const char* first, const char* second,
+                    const std::function<int(MPI_Comm)>& call) {
+  mine.now(name);
+  MPI_Comm on = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &on);
+  MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
+  int code = call(on);
+  // A root may have gone on before the others came; then the next call tells it.
+  if (code == MPI_SUCCESS) code = MPI_Barrier(on);
+  const outcome of = outcome_of(code);
+  mine.check(of.error_class != MPI_SUCCESS, "no error");
+  mine.check(says(of, first) && says(of, second), "'", of.text, "' does not name ", first, " and ",
+             second);
+  MPI_Comm_free(&on);
+  check_works(mine, MPI_COMM_WORLD);
+}
+
+void check_mismatches(job& mine) {
+  const bool is_first = mine.rank() == 0;
+  static std::vector<int> data(100);
+  static std::vector<int> more(3200);
+  check_mismatch(mine, "broadcast against barrier", "bcast", "barrier", [=](MPI_Comm on) {
+    return is_first ? MPI_Bcast(data.data(), 100, MPI_INT, 0, on) : MPI_Barrier(on);
+  });
+  check_mismatch(mine, "roots that differ", "root 0", "root 1", [=](MPI_Comm on) {
+    return MPI_Bcast(data.data(), 100, MPI_INT, is_first ? 0 : 1, on);
+  });
+  check_mismatch(mine, "operations that differ", "sum", "max", [=](MPI_Comm on) {
+    return MPI_Allreduce(data.data(), more.data(), 10, MPI_INT, is_first ? MPI_SUM : MPI_MAX, on);
+  });
+  check_mismatch(mine, "nonblocking exchange against sum", "alltoall", "allreduce",
+                 [=](MPI_Comm on) {
+                   MPI_Request one = MPI_REQUEST_NULL;
+                   if (is_first) {
+                     MPI_Ialltoall(data.data(), 1, MPI_INT, more.data(), 1, MPI_INT, on, &one);
+                   } else {
+                     MPI_Iallreduce(data.data(), more.data(), 1, MPI_INT, MPI_SUM, on, &one);
+                   }
+                   return MPI_Wait(&one, MPI_STATUS_IGNORE);
+                 });
+}
+
+/// What a handler was told last.
+outcome& told() {
+  static outcome last;
+  return last;
+}
+
+void keep_error(MPI_Comm*, int* code, ...) { told() = outcome_of(*code); }
+
+/// Persistent ones that do not fit each other are named, too, to the error handler; the rest of the
+/// communicator goes on.
+void check_persistent_mismatch(job& mine) {
+  mine.now("persistent broadcast against persistent sum");
+  MPI_Comm on = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &on);
+  MPI_Errhandler keeping = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(keep_error, &keeping);
+  MPI_Comm_set_errhandler(on, keeping);
+  MPI_Errhandler_free(&keeping);
+  std::vector<int> data(100);
+  int sum = 0;
+  MPI_Request right = MPI_REQUEST_NULL;
+  MPI_Request wrong = MPI_REQUEST_NULL;
+  MPI_Allreduce_init(data.data(), &sum, 1, MPI_INT, MPI_SUM, on, MPI_INFO_NULL, &right);
+  if (mine.rank() == 0) {
+    MPI_Allgather_init(data.data(), 1, MPI_INT, data.data() + 50, 1, MPI_INT, on, MPI_INFO_NULL,
+                       &wrong);
+  } else {
+    MPI_Barrier_init(on, MPI_INFO_NULL, &wrong);
+  }
+  told() = {};
+  for (int turn = 0; turn < 2; ++turn) {
+    MPI_Start(&wrong);
+    MPI_Wait(&wrong, MPI_STATUS_IGNORE);
+    mine.check(says(told(), "allgather") && says(told(), "barrier"), "'", told().text,
+               "' does not name allgather and barrier");
+  }
+  told() = {};
+  data[0] = 1;
+  MPI_Start(&right);
+  MPI_Wait(&right, MPI_STATUS_IGNORE);
+  mine.check_equal(sum, mine.size(), "the sum of another persistent operation");
+  mine.check_equal(MPI_Barrier(on), MPI_SUCCESS, "the code of the communicator's barrier");
+  mine.check_equal(told().error_class, MPI_SUCCESS, "the class of an error that there was not");
+  MPI_Request_free(&right);
+  MPI_Request_free(&wrong);
+  MPI_Comm_free(&on);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  job mine(argc, argv);
+  if (mine.has("fatal")) {
+    int one = 1;
+    MPI_Bcast(&one, 1, MPI_INT, 1000, MPI_COMM_WORLD);
+    return 0;  // not reached
+  }
+  MPI_Comm on = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &on);
+  for (const MPI_Comm one : {MPI_COMM_WORLD, on, MPI_COMM_SELF}) {
+    MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
+  }
+  check_returned(mine, MPI_COMM_WORLD);
+  check_returned(mine, on);
+  check_own_handler(mine, on);
+  check_works(mine, on);
+  MPI_Comm_free(&on);
+  if (mine.size() > 1 && !mine.has("alone")) {
+    check_mismatches(mine);
+    check_persistent_mismatch(mine);
+  }
+  return mine.finish();
+}

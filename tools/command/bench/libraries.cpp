@@ -1,0 +1,130 @@
+#include "tools/command/bench/libraries.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
+
+#include <muster/environment/environment.hpp>
+
+#include "tools/command/mpirun/launchers.hpp"
+
+namespace muster::bench {
+namespace {
+
+using arguments = std::vector<std::string>;
+
+arguments muster_arguments(const extent& size, const program_places& places) {
+  arguments all{places.muster, "run", "-n", std::to_string(size.ranks)};
+  if (size.nodes > 1) all.insert(all.end(), {"--nodes", std::to_string(size.nodes)});
+  all.push_back(places.workers / "worker_muster");
+  if (!places.catalog_file.empty()) {
+    all.insert(all.end(), {"--catalog", places.catalog_file.string()});
+  }
+  return all;
+}
+
+/// As LD_PRELOAD has them.
+std::string joined(const std::vector<std::string>& preloaded) {
+  return fmt::format("{}", fmt::join(preloaded, ":"));
+}
+
+mpirun::mpi launched_by(library mpi) {
+  return mpi == library::openmpi ? mpirun::mpi::openmpi : mpirun::mpi::mpich;
+}
+
+void append(arguments& to, const arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+/// How an MPI's ranks are placed and wait.
+arguments placing(mpirun::mpi which, bool own_core) {
+  if (own_core) {
+    return which == mpirun::mpi::openmpi ? arguments{"--oversubscribe", "--bind-to", "core"}
+                                         : arguments{"-bind-to", "core"};
+  }
+  arguments all;
+  for (const mpirun::setting& each : mpirun::settings_for_shared_cores(which)) {
+    append(all, each.told);
+  }
+  return all;
+}
+
+arguments mpi_arguments(library mpi, std::size_t ranks, bool own_core, const program_places& places,
+                        bool with_shim) {
+  const mpirun::mpi which = launched_by(mpi);
+  arguments all{fmt::format("/usr/bin/mpirun.{}", name_of(mpi)), "-n", std::to_string(ranks)};
+  append(all, mpirun::as_whoever_this_is(which));
+  append(all, placing(which, own_core));
+  arguments preloaded;
+  if (with_shim) preloaded.push_back(places.shim_for(mpi));
+  const std::string yielding(mpirun::preloaded_on_shared_cores(which));
+  if (!own_core && !yielding.empty()) preloaded.push_back(places.workers / yielding);
+  if (!preloaded.empty()) append(all, mpirun::set_variable(which, "LD_PRELOAD", joined(preloaded)));
+  all.push_back(places.workers / fmt::format("worker_{}", name_of(mpi)));
+  return all;
+}
+
+}  // namespace
+
+std::string_view name_of(library which) {
+  constexpr std::array<std::string_view, all_libraries.size()> names{"muster", "openmpi", "mpich"};
+  return names[static_cast<std::size_t>(which)];
+}
+
+std::string_view title_of(library which) {
+  constexpr std::array<std::string_view, all_libraries.size()> titles{"Muster", "Open MPI",
+                                                                      "MPICH"};
+  return titles[static_cast<std::size_t>(which)];
+}
+
+std::optional<library> library_named(std::string_view name) {
+  for (const library which : all_libraries) {
+    if (name_of(which) == name) return which;
+  }
+  return std::nullopt;
+}
+
+std::string title_of(const contender& who) {
+  const std::string library(title_of(who.of));
+  return who.asked.empty() ? library : library + " " + who.asked;
+}
+
+program_places find_programs() {
+  const std::filesystem::path self = std::filesystem::canonical("/proc/self/exe");
+  const std::filesystem::path folder = self.parent_path();
+  std::vector<std::filesystem::path> candidates{folder / "bench", folder,
+                                                folder / "../libexec/muster"};
+  if (const char* given = environment::read(environment::bench_workers)) candidates = {given};
+
+  std::string tried;
+  for (const auto& candidate : candidates) {
+    for (const library which : all_libraries) {
+      const auto worker = candidate / fmt::format("worker_{}", name_of(which));
+      if (std::filesystem::exists(worker)) {
+        return {self, std::filesystem::weakly_canonical(candidate)};
+      }
+    }
+    tried += "\n  " + candidate.lexically_normal().string();
+  }
+  throw std::runtime_error(
+      "the benchmark's workers (worker_muster, worker_openmpi, worker_mpich) are in none of" +
+      tried +
+      "\nBuild //tools/command/bench:workers, or set MUSTER_BENCH_WORKERS to their folder.");
+}
+
+std::filesystem::path program_places::shim_for(library mpi) const {
+  return (workers / "../../mpi" / fmt::format("libmuster_{}.so", name_of(mpi))).lexically_normal();
+}
+
+command launch_command(library which, const extent& size, std::size_t cores,
+                       const program_places& places) {
+  const bool own_core = size.ranks <= cores;
+  const bool with_shim = which == library::muster && places.shim_under;
+  const library starts = with_shim ? *places.shim_under : which;
+  if (starts == library::muster) return {muster_arguments(size, places), {}};
+  arguments environment;
+  // A call that is never measured: all is made ready for it, as for any other.
+  if (with_shim && places.excluded) environment.emplace_back("MUSTER_ENABLE=ibarrier");
+  return {mpi_arguments(starts, size.ranks, own_core, places, with_shim), environment};
+}
+
+}  // namespace muster::bench

@@ -1,0 +1,65 @@
+// The libraries that are measured, and how a job of each is started at its best.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tools/command/shared/process.hpp"
+
+namespace muster::bench {
+
+enum class library : std::uint8_t { muster, openmpi, mpich };
+
+inline constexpr std::array all_libraries{library::muster, library::openmpi, library::mpich};
+
+/// As on the command line and in JSON.
+std::string_view name_of(library which);
+/// As in tables and plots.
+std::string_view title_of(library which);
+std::optional<library> library_named(std::string_view name);
+
+/// Who is measured: a library, or Muster with an algorithm of its own.
+struct contender {
+  library of = library::muster;
+  std::string asked = {};  ///< Muster's algorithm; empty: nobody asked for one
+  bool operator==(const contender&) const = default;
+};
+
+/// `Open MPI`, `Muster`, `Muster pairwise`
+std::string title_of(const contender& who);
+
+/// How large a job is.
+struct extent {
+  std::size_t ranks = 1;
+  std::size_t nodes = 1;  ///< made-up ones that Muster's ranks are spread over
+
+  bool operator==(const extent&) const = default;
+};
+
+/// Where the programs are.
+struct program_places {
+  std::filesystem::path muster;   ///< the `muster` command, which starts Muster's ranks
+  std::filesystem::path workers;  ///< folder of worker_muster, worker_openmpi, …
+  /// The MPI into whose ranks Muster is preloaded; nothing: Muster has its own.
+  std::optional<library> shim_under = {};
+  bool excluded = false;                    ///< it leaves all calls to that MPI
+  std::filesystem::path catalog_file = {};  ///< with algorithms for Muster's ranks; empty: none
+
+  /// What is preloaded into the ranks of an MPI.
+  std::filesystem::path shim_for(library mpi) const;
+};
+
+/// What the environment variable MUSTER_BENCH_WORKERS says, or else a folder near the running
+/// program. Throws std::runtime_error naming the places tried.
+program_places find_programs();
+
+/// The command that starts the ranks on a machine of `cores` usable cores. Where ranks outnumber
+/// cores the MPIs are told to give their core away, which they need to be any good.
+command launch_command(library which, const extent& size, std::size_t cores,
+                       const program_places& places);
+
+}  // namespace muster::bench

@@ -1,0 +1,112 @@
+#include "tools/command/info/info.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include <muster/team/topology.hpp>
+#include <muster/wire/board.hpp>
+
+#include "algos/catalog.hpp"
+#include "transports/shm/fence.hpp"
+#include "transports/shm/measure.hpp"
+
+namespace muster::cli {
+namespace {
+
+std::string number(std::uint32_t value) {
+  return value == place::unknown ? "-" : std::to_string(value);
+}
+
+std::string size(std::size_t bytes) {
+  if (bytes % (1024 * 1024) == 0) return fmt::format("{} MiB", bytes / (1024 * 1024));
+  if (bytes % 1024 == 0) return fmt::format("{} KiB", bytes / 1024);
+  return fmt::format("{} B", bytes);
+}
+
+std::string size_or_never(std::size_t bytes) {
+  return bytes == machine::never ? "never" : size(bytes);
+}
+
+void add_topology(std::string& text) {
+  const topology here = topology::read();
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "Topology: {} cores, {} processors that may be used\n", here.cores().size(),
+                 here.processors());
+  fmt::format_to(out, "  {:>4} {:>9} {:>7} {:>4} {:>3}\n", "core", "processor", "package", "numa",
+                 "L3");
+  for (const core& each : here.cores()) {
+    fmt::format_to(out, "  {:>4} {:>9} {:>7} {:>4} {:>3}\n", number(each.where.core),
+                   each.processor, number(each.where.package), number(each.where.numa),
+                   number(each.where.l3));
+  }
+}
+
+void add_figures(std::string& text, const machine& seen) {
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "\nMeasured now\n");
+  fmt::format_to(out, "  cache line, core to core     {:8.0f} ns one way\n", seen.trip_ns);
+  fmt::format_to(out, "  sched_yield, nobody waiting  {:8.0f} ns\n", seen.yield_ns);
+  fmt::format_to(out, "  copy in and out of a stage   {:8.1f} GB/s in cache, {:.1f} beyond\n",
+                 seen.in_cache.staged, seen.beyond_cache.staged);
+  if (seen.foreign_allowed) {
+    fmt::format_to(
+        out,
+        "  process_vm_readv             {:8.1f} GB/s in cache, {:.1f} beyond, {:.0f} ns a "
+        "call\n",
+        seen.in_cache.foreign, seen.beyond_cache.foreign, seen.foreign_call_ns);
+  } else {
+    fmt::format_to(out, "  process_vm_readv             not permitted between processes here\n");
+  }
+  fmt::format_to(out, "  last-level cache             {:>8}\n", size(seen.cache_bytes));
+}
+
+void add_decisions(std::string& text, const machine& seen) {
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "\nHow messages move between the ranks of a node\n");
+  fmt::format_to(out, "  to {:>8}   beside the arrival flag, in its cache line\n",
+                 size(wire::inline_bytes));
+  fmt::format_to(out, "  to {:>8}   through a small stage: {}, or {} where all wait for all\n",
+                 size(wire::tiny_stage_bytes), wire::lanes, wire::exchange_stages);
+  fmt::format_to(out, "  to {:>8}   the same, through larger ones\n",
+                 size(wire::short_stage_bytes));
+  fmt::format_to(out, "  longer        in items of up to {}, {} ahead, through shared memory;\n",
+                 size(wire::item_bytes), wire::staged_items);
+  fmt::format_to(out,
+                 "                with one copy from a shared_buffer, or between ranks that are\n"
+                 "                threads of one process\n");
+  fmt::format_to(out, "  kernel copies, instead of staging, for blocks of at least\n");
+  for (const std::size_t readers : {1, 7}) {
+    fmt::format_to(out, "                {:<18} {} in cache, {} beyond\n",
+                   fmt::format("{} reader{}:", readers, readers == 1 ? "" : "s"),
+                   size_or_never(seen.foreign_from(readers, 0)),
+                   size_or_never(seen.foreign_from(readers, seen.cache_bytes + 1)));
+  }
+  fmt::format_to(out, "\nSleeping ranks are woken through eventfds; {}\n",
+                 shm::asymmetric_fence_works()
+                     ? "announcements need no fence (membarrier)"
+                     : "announcements carry a full fence (no membarrier here)");
+}
+
+void add_catalog(std::string& text) {
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "\nAlgorithms, the preferred first (MUSTER_ALLREDUCE=srm chooses by hand)\n");
+  for (const algorithm& row : algos::catalog()) {
+    fmt::format_to(out, "  {:<10} {:<12} {:<10} {}\n", name(row.what), row.id, row.source,
+                   row.summary);
+  }
+}
+
+}  // namespace
+
+std::string describe_machine() {
+  std::string text;
+  add_topology(text);
+  const machine seen = shm::measure(shm::ranks_are::processes);
+  add_figures(text, seen);
+  add_decisions(text, seen);
+  add_catalog(text);
+  return text;
+}
+
+}  // namespace muster::cli

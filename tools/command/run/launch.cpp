@@ -1,0 +1,236 @@
+#include "tools/command/run/launch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include <muster/base/error.hpp>
+#include <muster/environment/environment.hpp>
+#include <muster/team/topology.hpp>
+
+#include "tools/command/run/child.hpp"
+#include "tools/command/run/tagged_output.hpp"
+#include "tools/library/recording.hpp"
+#include "transports/shm/job.hpp"
+#include "transports/shm/measure.hpp"
+
+namespace muster::launch {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// How long ranks have to end by themselves after one failed, and after they were asked to.
+constexpr std::chrono::seconds grace(2);
+
+/// Signals as readable events, for the life of the object.
+class signal_events {
+public:
+  signal_events() {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT,
+                             SIGALRM, SIGWINCH}) {
+      sigaddset(&wanted, signal);
+    }
+    ::sigprocmask(SIG_BLOCK, &wanted, &before_);
+    descriptor_ = ::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (descriptor_ < 0) throw error(errc::resource, "run: cannot make a signalfd");
+  }
+  ~signal_events() {
+    ::close(descriptor_);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  signal_events(const signal_events&) = delete;
+  signal_events& operator=(const signal_events&) = delete;
+
+  int descriptor() const noexcept { return descriptor_; }
+  bool next(signalfd_siginfo& event) const {
+    return ::read(descriptor_, &event, sizeof event) == sizeof event;
+  }
+
+private:
+  sigset_t before_;
+  int descriptor_;
+};
+
+class launcher {
+public:
+  explicit launcher(const options& what)
+      : what_(what), machine_(topology::read()), job_(shm::job::create(job_options())) {
+    // Whatever a rank leaves behind becomes this process's child and is ended with the job.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  ~launcher() { end_everything(); }
+  launcher(const launcher&) = delete;
+  launcher& operator=(const launcher&) = delete;
+
+  int run() {
+    for (std::size_t rank = 0; rank < what_.ranks; ++rank) start_rank(rank);
+    while (!running_.empty()) {
+      wait_for_something();
+      pass_signals_on();
+      reap();
+      enforce_grace();
+    }
+    while (!outputs_.empty()) wait_for_something();
+    return exit_status_;
+  }
+
+private:
+  bool bound() const { return what_.bind_to_core; }
+
+  shm::job_options job_options() const {
+    shm::job_options job;
+    job.places = machine_.places(what_.ranks, what_.nodes, bound());
+    job.measured = shm::measure(shm::ranks_are::processes);
+    job.measured.foreign_by_hand = what_.kernel_copies_from;
+    return job;
+  }
+
+  void start_rank(std::size_t rank) {
+    child_plan plan;
+    plan.job = &job_;
+    plan.rank = rank;
+    plan.command = &what_.command;
+    if (bound()) plan.processor = machine_.cores()[rank % machine_.cores().size()].processor;
+    if (what_.tag_output) {
+      plan.pipes.out = tag(rank, STDOUT_FILENO);
+      plan.pipes.err = tag(rank, STDERR_FILENO);
+    }
+    running_.emplace(launch::start(plan), rank);
+    for (const int end : {plan.pipes.out, plan.pipes.err}) {
+      if (end >= 0) ::close(end);
+    }
+  }
+
+  /// The writing end for a rank whose lines are to be tagged.
+  int tag(std::size_t rank, int to) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw error(errc::resource, "run: cannot make a pipe");
+    }
+    outputs_.emplace_back(rank, ends[0], to);
+    return ends[1];
+  }
+
+  void wait_for_something() {
+    std::vector<pollfd> entries;
+    entries.push_back({.fd = signals_.descriptor(), .events = POLLIN, .revents = 0});
+    for (const tagged_output& output : outputs_) {
+      entries.push_back({.fd = output.descriptor(), .events = POLLIN, .revents = 0});
+    }
+    // A rank's orphan may hold its pipe open for ever: once all ranks have ended, what is there now
+    // is all there is.
+    const int limit_ms = running_.empty() ? 0 : failed_at_ ? 100 : -1;
+    const int ready = ::poll(entries.data(), entries.size(), limit_ms);
+    std::vector<tagged_output> open;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const bool has_more = entries[i + 1].revents == 0 ? !running_.empty() : outputs_[i].pass_on();
+      if (has_more) open.push_back(std::move(outputs_[i]));
+    }
+    if (ready >= 0) outputs_.swap(open);
+  }
+
+  void pass_signals_on() {
+    signalfd_siginfo event{};
+    while (signals_.next(event)) {
+      if (event.ssi_signo == SIGCHLD) continue;
+      // What the terminal sends goes to the whole foreground group, ranks included.
+      if (event.ssi_code == SI_KERNEL) continue;
+      signal_all(static_cast<int>(event.ssi_signo));
+    }
+  }
+
+  void signal_all(int signal) const {
+    for (const auto& [process, rank] : running_) ::kill(process, signal);
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t process; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto entry = running_.find(process);
+      if (entry == running_.end()) continue;  // a rank's orphan
+      const std::size_t rank = entry->second;
+      running_.erase(entry);
+      rank_ended(rank, process, ending{status});
+    }
+  }
+
+  void rank_ended(std::size_t rank, pid_t process, const ending& how) {
+    if (how.well()) {
+      job_.set_state(rank, wire::liveness::left);
+      return;
+    }
+    const std::string text =
+        "rank " + std::to_string(rank) + " (process " + std::to_string(process) + ") " + how.text();
+    // A rank that ends because another failed is not what went wrong.
+    job_.fail({.code = errc::rank_died, .rank = rank, .text = text});
+    job_.set_state(rank, wire::liveness::died);
+    if (failed_at_) return;
+    failed_at_ = clock::now();
+    exit_status_ = how.exit_status();
+    std::fprintf(stderr, "muster run: %s%s\n", text.c_str(),
+                 running_.empty() ? "" : "; ending the others");
+  }
+
+  void enforce_grace() {
+    if (!failed_at_) return;
+    const auto since = clock::now() - *failed_at_;
+    if (since > 2 * grace) {
+      signal_all(SIGKILL);
+    } else if (since > grace && !asked_) {
+      asked_ = true;
+      signal_all(SIGTERM);
+    }
+  }
+
+  static std::vector<pid_t> children() {
+    const std::string self = std::to_string(::getpid());
+    std::ifstream list("/proc/" + self + "/task/" + self + "/children");
+    std::vector<pid_t> all;
+    for (pid_t process; list >> process;) all.push_back(process);
+    return all;
+  }
+
+  void end_everything() const noexcept {
+    // Each round adopts the children of those it ended.
+    for (auto left = children(); !left.empty(); left = children()) {
+      for (const pid_t process : left) ::kill(process, SIGKILL);
+      for (const pid_t process : left) ::waitpid(process, nullptr, 0);
+    }
+  }
+
+  const options& what_;
+  topology machine_;
+  shm::job job_;
+  signal_events signals_;
+  std::map<pid_t, std::size_t> running_;
+  std::vector<tagged_output> outputs_;
+  std::optional<clock::time_point> failed_at_;
+  bool asked_ = false;
+  int exit_status_ = 0;
+};
+
+}  // namespace
+
+int run(const options& what) {
+  if (!what.record_arrivals.empty()) {
+    const auto folder = profile::prepare_folder(what.record_arrivals);
+    ::setenv(environment::arrivals.name, folder.c_str(), 1);
+  }
+  return launcher(what).run();
+}
+
+}  // namespace muster::launch

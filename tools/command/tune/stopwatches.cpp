@@ -1,0 +1,103 @@
+#include "tools/command/tune/stopwatches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <muster/environment/environment.hpp>
+
+#include "tools/command/bench/measured.hpp"
+#include "tools/command/sim/run.hpp"
+#include "tools/report/machine.hpp"
+#include "transports/shm/trip.hpp"
+
+namespace muster::tune {
+namespace {
+
+std::optional<double> simulate(const simulator::job& how, const spot& at,
+                               const std::string& algorithm) {
+  const simulator::result found =
+      run_point(how, {at.what, at.bytes, algorithm}, [](std::uint64_t) {});
+  if (!found.failure.empty()) throw std::runtime_error(algorithm + ": " + found.failure);
+  if (!found.has_figures()) return std::nullopt;
+  return found.median_us;
+}
+
+/// A job of the ranks of one team after the other.
+class laboratory {
+public:
+  laboratory(const bench::sampling& how, const std::filesystem::path& library,
+             bench::contest::notice tell)
+      : tell_(std::move(tell)), sampler_(how, shm::probe_cpus()) {
+    if (!library.empty()) places_.catalog_file = std::filesystem::absolute(library);
+  }
+
+  times measure(const spot& at, std::span<const std::string> algorithms) {
+    interrupts_.check();
+    const bench::extent size{at.nodes * at.ranks_a_node, at.nodes};
+    if (!jobs_ || jobs_->size() != size) {
+      jobs_.emplace(size, bench::usable_cpus(), places_, interrupts_, tell_);
+    }
+    std::vector<bench::contender> all;
+    for (const std::string& each : algorithms) all.push_back({bench::library::muster, each});
+    const auto found =
+        sampler_.measure(*jobs_, all, {at.what, size.ranks, at.bytes}, {}, [](const auto&) {});
+    times taken;
+    for (const bench::measurement& each : found) taken.push_back(time_of(each));
+    // One that fails, which was told, is not tuned to; where all do there is nothing to go on with.
+    if (std::ranges::none_of(taken, [](const auto& us) { return us.has_value(); })) {
+      throw std::runtime_error(found.front().failure);
+    }
+    return taken;
+  }
+
+private:
+  static std::optional<double> time_of(const bench::measurement& one) {
+    if (!one.failure.empty() || !one.suits) return std::nullopt;
+    if (!one.verified) throw std::runtime_error(title_of(one.who()) + ": wrong results");
+    return one.median_us;
+  }
+
+  bench::contest::notice tell_;
+  bench::program_places places_ = bench::find_programs();
+  bench::interrupt_watch interrupts_;
+  bench::sampler sampler_;
+  std::optional<bench::contest> jobs_;
+};
+
+}  // namespace
+
+stopwatch simulated(const sim::model& machine, catalog rows, std::size_t calls) {
+  return [machine, rows, calls](const spot& at, std::span<const std::string> algorithms) {
+    simulator::job how;
+    how.model = machine;
+    how.nodes = at.nodes;
+    how.ranks_a_node = at.ranks_a_node;
+    how.calls = calls;
+    how.payload = false;
+    how.table = nullptr;
+    how.rows = rows;
+    times taken;
+    for (const std::string& each : algorithms) taken.push_back(simulate(how, at, each));
+    return taken;
+  };
+}
+
+stopwatch real_ranks(const bench::sampling& how, const std::filesystem::path& library,
+                     std::function<void(const std::string&)> tell) {
+  ::setenv(environment::table.name, "none", 1);  // `automatic` is what there is without a table
+  const auto here = std::make_shared<laboratory>(how, library, std::move(tell));
+  return [here](const spot& at, std::span<const std::string> algorithms) {
+    return here->measure(at, algorithms);
+  };
+}
+
+std::string measured_here() {
+  return fmt::format("{}, {}", bench::machine_name(), bench::utc_date());
+}
+
+}  // namespace muster::tune

@@ -1,0 +1,147 @@
+// From times to rules.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tools/command/bench/measured.hpp"
+#include "tools/command/tune/tune.hpp"
+
+namespace muster::tune {
+namespace {
+
+using range = selection_table::range;
+
+/// What was tried of one collective.
+struct grid {
+  std::set<std::size_t> ranks_a_node;
+  std::map<std::size_t, std::set<std::size_t>> nodes;  ///< by ranks a node: not every product
+  std::set<std::size_t> sizes;
+};
+
+/// For which a value that was tried stands; the smallest from `first` on.
+range stretch(const std::set<std::size_t>& tried, std::size_t value, std::size_t first) {
+  const auto at = tried.find(value);
+  const bool last = std::next(at) == tried.end();
+  return {at == tried.begin() ? first : *std::prev(at) + 1, last ? range{}.last : value};
+}
+
+range stretch(const std::set<std::size_t>& tried, std::size_t value) {
+  return stretch(tried, value, *tried.begin());
+}
+
+std::map<collective, grid> grids_of(const std::vector<winner>& found) {
+  std::map<collective, grid> grids;
+  for (const winner& each : found) {
+    grid& of = grids[each.at.what];
+    of.ranks_a_node.insert(each.at.ranks_a_node);
+    of.nodes[each.at.ranks_a_node].insert(each.at.nodes);
+    of.sizes.insert(each.at.bytes);
+  }
+  return grids;
+}
+
+selection_table::rule rule_for(const winner& of, const grid& tried) {
+  return {.what = of.at.what,
+          .nodes = stretch(tried.nodes.at(of.at.ranks_a_node), of.at.nodes),
+          .ranks_a_node = stretch(tried.ranks_a_node, of.at.ranks_a_node),
+          .bytes = stretch(tried.sizes, of.at.bytes, 0),
+          .algorithm = of.algorithm};
+}
+
+/// The same team, that calls the same with more.
+bool goes_on_with(const spot& one, const spot& next) {
+  return std::tie(one.what, one.nodes, one.ranks_a_node) ==
+             std::tie(next.what, next.nodes, next.ranks_a_node) &&
+         one.bytes < next.bytes;
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<std::string> variants(const algorithm& row, std::size_t ranks_a_node) {
+  const std::string id(row.id);
+  std::vector<std::string> all = {id};
+  if (row.has_ports) {
+    for (const std::size_t ports : {2, 4}) all.push_back(fmt::format("{}:ports={}", id, ports));
+  }
+  if (row.has_groups) {
+    for (std::size_t groups = 2; groups <= std::min<std::size_t>(ranks_a_node, 8); groups *= 2) {
+      all.push_back(fmt::format("{}:groups={}", id, groups));
+    }
+  }
+  return all;
+}
+
+void consider(winner& best, const std::string& algorithm, double us) {
+  if (best.algorithm.empty() || us < best.us) {
+    best.second = std::exchange(best.algorithm, algorithm);
+    best.second_us = std::exchange(best.us, us);
+  } else if (best.second.empty() || us < best.second_us) {
+    best.second = algorithm;
+    best.second_us = us;
+  }
+}
+
+/// Whether a rule would be of no use.
+bool automatic_is_as_good(const winner& at) {
+  return at.automatic_us > 0 && at.automatic_us < at.us * (1 + worth_changing);
+}
+
+}  // namespace
+
+std::vector<std::string> candidates(catalog rows, collective what, std::size_t ranks_a_node) {
+  std::vector<std::string> all{std::string(bench::automatic)};
+  for (const algorithm& row : rows) {
+    if (row.what != what) continue;
+    for (std::string& each : variants(row, ranks_a_node)) all.push_back(std::move(each));
+  }
+  return all;
+}
+
+winner fastest(const spot& at, catalog rows, const stopwatch& time) {
+  winner best;
+  best.at = at;
+  const std::vector<std::string> tried = candidates(rows, at.what, at.ranks_a_node);
+  const times taken = time(at, tried);
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    if (!taken[i]) continue;
+    if (tried[i] == bench::automatic) {
+      best.automatic_us = *taken[i];
+    } else {
+      consider(best, tried[i], *taken[i]);
+    }
+  }
+  return best;
+}
+
+selection_table make_table(const std::vector<winner>& found) {
+  std::map<collective, grid> grids = grids_of(found);
+  std::vector<selection_table::rule> rules;
+  const winner* last = nullptr;
+  for (const winner& each : found) {
+    if (each.algorithm.empty()) continue;
+    if (automatic_is_as_good(each)) {
+      last = nullptr;
+      continue;
+    }
+    const bool goes_on = last != nullptr && goes_on_with(last->at, each.at);
+    const bool second_is_as_good = goes_on && each.second == rules.back().algorithm &&
+                                   each.second_us < each.us * (1 + worth_changing);
+    const selection_table::rule next = rule_for(each, grids[each.at.what]);
+    last = &each;
+    if (goes_on && (each.algorithm == rules.back().algorithm || second_is_as_good)) {
+      rules.back().bytes.last = next.bytes.last;
+    } else {
+      rules.push_back(next);
+    }
+  }
+  return selection_table(rules);
+}
+
+}  // namespace muster::tune

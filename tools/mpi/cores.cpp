@@ -1,0 +1,79 @@
+#include "tools/mpi/cores.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace muster::mpi {
+namespace {
+
+std::string line_of(const char* file) {
+  std::ifstream text(file);
+  std::string line;
+  std::getline(text, line);
+  return line;
+}
+
+/// Of the processes that are one to the scheduler.
+std::size_t scheduling_group() {
+  if (line_of("/proc/sys/kernel/sched_autogroup_enabled") != "1") return 0;
+  const std::string group = line_of("/proc/self/autogroup");  // "/autogroup-123 nice 0"
+  return std::hash<std::string>()(group.substr(0, group.find(' ')));
+}
+
+/// Where a rank may run, and beside whom.
+struct place {
+  cpu_set_t processors;
+  std::size_t group;
+};
+
+std::vector<place> tell_places(bootstrap& among) {
+  place mine{.processors = {}, .group = scheduling_group()};
+  ::sched_getaffinity(0, sizeof mine.processors, &mine.processors);
+  return tell_all(among, mine);
+}
+
+/// How many processors any of them may use.
+std::size_t count_usable(const std::vector<place>& all) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  for (const place& one : all) CPU_OR(&usable, &usable, &one.processors);
+  return static_cast<std::size_t>(CPU_COUNT(&usable));
+}
+
+}  // namespace
+
+std::optional<int> spare_core(bootstrap& among) {
+  const std::vector<place> all = tell_places(among);
+  const auto is_bound = [](const place& one) { return CPU_COUNT(&one.processors) == 1; };
+  if (std::ranges::none_of(all, is_bound)) {
+    return count_usable(all) >= 2 * among.size() ? std::optional(-1) : std::nullopt;
+  }
+  const auto processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  std::vector<int> spare;
+  for (int processor = 0; processor < processors; ++processor) {
+    const bool taken = std::ranges::any_of(all, [&](const place& one) {
+      return is_bound(one) && CPU_ISSET(static_cast<unsigned>(processor), &one.processors);
+    });
+    if (!taken) spare.push_back(processor);
+  }
+  if (spare.size() < among.size()) return std::nullopt;
+  return spare[among.rank()];
+}
+
+bool yielding_is_in_vain(bootstrap& among) {
+  const std::vector<place> all = tell_places(among);
+  const std::size_t usable = count_usable(all);
+  const bool share_cores = usable != 0 && usable < all.size();  // 0: more than can be told
+  const bool share_groups =
+      std::ranges::all_of(all, [&](const place& one) { return one.group == all.front().group; });
+  return share_cores && !share_groups;
+}
+
+}  // namespace muster::mpi

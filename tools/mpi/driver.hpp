@@ -1,0 +1,158 @@
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include <muster/progress/engine.hpp>
+#include <muster/progress/future.hpp>
+
+#include "tools/mpi/beneath.hpp"
+
+namespace muster::mpi {
+
+/// Drives the engine from within calls of MPI, on whichever thread makes them, and the MPI in turn
+/// where one of these calls waits: neither may stand still while the other is waited for.
+class driver {
+public:
+  /// \param many_threads may be in MPI at once
+  driver(muster::engine& of, bool many_threads) noexcept
+      : engine_(of), many_threads_(many_threads) {}
+
+  muster::engine& engine() const noexcept { return engine_; }
+
+  /// A thread's stay in the shim; there is one at a time.
+  class visit {
+  public:
+    explicit visit(driver& in) : in_(in) { in_.enter(); }
+    ~visit() { in_.leave(); }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+
+  private:
+    driver& in_;
+  };
+
+  /// In a visit: drives until `done()`. Other threads may visit meanwhile.
+  template <class Done>
+  void until(Done done) {
+    unsigned looks = 0;
+    std::uint64_t naps = count_naps();
+    bool looked = false;
+    const auto enough = [&] {
+      if (done()) return true;
+      // Whoever else waits at the gate, each turn is good for a look.
+      if (!std::exchange(looked, true)) return false;
+      // Most waits end before. A nap is long enough for a look.
+      constexpr unsigned looks_between = 32;
+      const bool has_napped = naps != std::exchange(naps, count_naps());
+      if (++looks % looks_between == 0 || has_napped) progress_beneath();
+      return visitors_waiting_.load(std::memory_order_relaxed) != 0;
+    };
+    const wait counted(waiting_);
+    while (!done()) {
+      looked = engine_.has_own_thread();  // which does the looking
+      if (engine_.has_own_thread()) {
+        if (!enough()) ::sched_yield();
+      } else {
+        engine_.drive_until(enough);
+      }
+      if (many_threads_) let_others_in();
+    }
+  }
+
+  /// In a visit: runs `work` to its end. \throws what it throws
+  void run(task<>&& work) {
+    if (engine_.has_own_thread()) {
+      future<> running = start(engine_, std::move(work));
+      until([&] { return running.ended(); });
+      running.wait();
+    } else {
+      work.begin({&engine_, &engine_.scope()});
+      if (!work.done()) until([&] { return work.done(); });
+      work.take();
+    }
+  }
+
+  /// From the MPI's progress: calls `look()` where no thread is in a visit, perhaps this one, and
+  /// drives the engine for one look, unless a thread waits and does so. (What only the MPI combines
+  /// is then combined on that thread, which is not in the MPI.)
+  template <class Look>
+  void tend(Look look) {
+    if (many_threads_ && !gate_.try_lock()) return;
+    if (depth_ == 0) {
+      ++depth_;
+      if (waiting_ == 0) drive_once();
+      look();
+      --depth_;
+    }
+    if (many_threads_) gate_.unlock();
+  }
+
+  /// In a visit: has the engine, if it is driven so, look once.
+  void drive_once() {
+    if (engine_.has_own_thread()) return;
+    engine_.drive_until([first = true]() mutable { return !std::exchange(first, false); });
+  }
+
+  /// Where teams live and die: runs `work()` on the thread that drives the engine.
+  template <class Work>
+  void on_engine(Work work) {
+    if (!engine_.has_own_thread()) return work();
+    start(engine_, as_task(work)).wait();
+  }
+
+private:
+  class wait {
+  public:
+    explicit wait(unsigned& among) noexcept : among_(among) { ++among_; }
+    ~wait() { --among_; }
+    wait(const wait&) = delete;
+    wait& operator=(const wait&) = delete;
+
+  private:
+    unsigned& among_;
+  };
+
+  template <class Work>
+  static task<> as_task(Work& work) {
+    work();
+    co_return;
+  }
+
+  std::uint64_t count_naps() const noexcept {
+    return engine_.has_own_thread() ? 0 : engine_.counted().sleeps;
+  }
+
+  void enter() {
+    if (many_threads_ && !gate_.try_lock()) {
+      visitors_waiting_.fetch_add(1, std::memory_order_relaxed);
+      gate_.lock();
+      visitors_waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    ++depth_;
+  }
+  void leave() noexcept {
+    --depth_;
+    if (many_threads_) gate_.unlock();
+  }
+  /// Only the outermost visit of a thread waits.
+  void let_others_in() {
+    if (visitors_waiting_.load(std::memory_order_relaxed) == 0) return;
+    leave();
+    ::sched_yield();
+    enter();
+  }
+
+  muster::engine& engine_;
+  bool many_threads_;
+  std::recursive_mutex gate_;
+  unsigned depth_ = 0;    // of the thread that has the gate
+  unsigned waiting_ = 0;  // in `until`, of all threads
+  std::atomic<unsigned> visitors_waiting_{0};
+};
+
+}  // namespace muster::mpi

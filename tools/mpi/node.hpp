@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include <muster/progress/engine.hpp>
+#include <muster/run/team.hpp>
+#include <muster/team/bootstrap.hpp>
+
+#include "tools/mpi/settings.hpp"
+
+namespace muster::mpi {
+
+/// What the shim stands on: the processes of this machine as ranks of a job, as one of them sees
+/// it.
+class node {
+public:
+  virtual ~node() = default;
+  /// Of all these ranks.
+  virtual muster::team& team() noexcept = 0;
+  virtual muster::engine& engine() noexcept = 0;
+};
+
+struct node_options {
+  progress_by progress = progress_by::caller;
+  int processor = -1;   ///< for the engine's thread; negative: any
+  bool may_nap = true;  ///< a wait of one thread holds up no other
+};
+
+/// Makes one, together with the others whom `among` connects. Defined by whoever composes the
+/// library out of an engine, algorithms and transports.
+/// \throws error, perhaps on some of them alone
+std::unique_ptr<node> join_node(bootstrap& among, const node_options& options);
+
+}  // namespace muster::mpi

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "tools/mpi/routine.hpp"
+
+namespace muster::mpi {
+
+/// Who drives the engine of a process.
+enum class progress_by { caller, thread, automatic };
+
+/// Which calls, by routine and form.
+using call_set = std::array<std::array<bool, forms>, routines>;
+
+/// What a user says in the environment; the same for all ranks.
+struct settings {
+  /// MUSTER_ENABLE: what is taken, as in "alltoall,ialltoall"; "none" for nothing; by default
+  /// everything.
+  call_set enabled{};
+  /// MUSTER_PROGRESS: caller, thread, thread:core=3 or auto.
+  progress_by progress = progress_by::caller;
+  int processor = -1;   ///< for the thread; negative: any
+  bool report = false;  ///< MUSTER_REPORT: whether to say at the end what was done
+
+  bool takes(routine which, form how) const noexcept {
+    return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];
+  }
+  bool takes_anything() const noexcept;
+
+  /// \throws error `errc::invalid_argument` naming the variable and what was expected
+  static settings from_environment();
+  /// The report alone, which no text can be wrong for.
+  static bool wants_report();
+};
+
+/// The parts of `from_environment`, of texts. \throws the same
+void enable(settings& in, std::string_view list);
+void choose_progress(settings& in, std::string_view text);
+
+}  // namespace muster::mpi
