@@ -1,11 +1,11 @@
 // Long allgather in the node's memory.
 //
 //  1  every rank offers its block where it is, if the others can read it there; otherwise it copies
-//     it, item by item, into its stage
-//  2  every rank copies the others' items out in the order of their arrival
+//     it, segment by segment, into its stage
+//  2  every rank copies the others' segments out in the order of their arrival
 //
-// Offered: N copies a rank; staged: N+1. Readers start at different neighbours, so that they do not
-// all read from one.
+// Offered: N copies a rank; staged: N+1. Readers start at different local peers, so that they do
+// not all read from one.
 //
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
@@ -18,9 +18,9 @@ namespace {
 
 task<> run(context& me, const arguments& call) {
   const auto own = call.own_block(me.rank());
-  track blocks(me, 0, items(call.bytes(), 1));
+  pipeline blocks(me, 0, segments(call.bytes(), 1));
   me.arrive();
-  blocks.lend(own, track::lending::for_copies);
+  blocks.lend(own, pipeline::lending::for_copies);
   for (std::size_t k = 0; k < blocks.cut().count(); ++k) {
     co_await contribute(me, blocks, own, k);
     auto here = blocks.here(k);
@@ -42,7 +42,7 @@ const algorithm allgather_flat_long = {
     .source = "SRM 2.2",
     .needs = "one node",
     .suits = one_node,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

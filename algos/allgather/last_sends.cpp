@@ -25,13 +25,13 @@ namespace {
 
 task<> send_to_leaders(gathered_blocks& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
-    co_await in.me.deliver(in.leader(in.node_ahead(step)), in.of_node(in.here()));
+    co_await in.me.send(in.leader(in.node_ahead(step)), in.of_node(in.here()));
   }
 }
 
 task<> receive_node(gathered_blocks& in, std::size_t node, std::size_t& received) {
   const std::size_t from = co_await in.me.sender_among(in.me.shape().ranks_of(node));
-  co_await in.me.collect(from, in.of_node(node));
+  co_await in.me.receive(from, in.of_node(node));
   notes_of(in).tell(received++, node);
   co_await in.copy_out(node);
 }

@@ -1,6 +1,7 @@
 // Allgather over nodes, through their leaders.
 //
-//  1  every rank stages its block, item by item; all ranks of its node, the leader among them, copy
+//  1  every rank stages its block, segment by segment; all ranks of its node, the leader among
+//  them, copy
 //     it into place
 //  2  the leaders pass whole nodes' blocks around a ring: n-1 steps, each forwarding to the right
 //     what came from the left
@@ -19,9 +20,9 @@
 namespace muster::algos {
 namespace {
 
-task<> share_in_node(context& me, const arguments& call, track& local) {
+task<> share_in_node(context& me, const arguments& call, pipeline& local) {
   const auto own = call.own_block(me.rank());
-  local.lend(own, track::lending::for_copies);
+  local.lend(own, pipeline::lending::for_copies);
   for (std::size_t k = 0; k < local.cut().count(); ++k) {
     co_await contribute(me, local, own, k);
     auto here = local.here(k);
@@ -35,7 +36,7 @@ task<> share_in_node(context& me, const arguments& call, track& local) {
 
 task<> deliver_node(context& me, const arguments& call, std::size_t to, std::size_t node) {
   for (const std::size_t rank : me.shape().ranks_of(node)) {
-    co_await me.deliver(to, call.received_from(rank));
+    co_await me.send(to, call.received_from(rank));
   }
 }
 
@@ -45,22 +46,22 @@ task<> invite_node(context& me, const arguments& call, std::size_t from, std::si
   }
 }
 
-/// Remote blocks follow each other on the track in ring order; `next` counts their items.
+/// Remote blocks follow each other on the pipeline in ring order; `next` counts their segments.
 task<> receive_node(context& me, const arguments& call, std::size_t from, std::size_t node,
-                    track& remote, std::size_t& next) {
+                    pipeline& remote, std::size_t& next) {
   for (const std::size_t rank : me.shape().ranks_of(node)) {
-    co_await me.collect(from, call.received_from(rank));
+    co_await me.receive(from, call.received_from(rank));
     for (std::size_t k = 0; k < remote.cut().count(); ++k, ++next) {
       const auto piece =
           call.received_from(rank).subspan(remote.cut().offset(k), remote.cut().length(k));
-      std::byte* room = co_await remote.room(next);
-      co_await me.stage({room, piece.size()}, piece);
+      std::byte* slot = co_await remote.slot(next);
+      co_await me.stage({slot, piece.size()}, piece);
       remote.post(next);
     }
   }
 }
 
-task<> lead(context& me, const arguments& call, track& remote) {
+task<> lead(context& me, const arguments& call, pipeline& remote) {
   const std::size_t nodes = me.shape().nodes();
   const std::size_t mine = node_number(me);
   const std::size_t right = leader_of(me.shape(), (mine + 1) % nodes);
@@ -77,7 +78,7 @@ task<> lead(context& me, const arguments& call, track& remote) {
   }
 }
 
-task<> follow(context& me, const arguments& call, track& remote) {
+task<> follow(context& me, const arguments& call, pipeline& remote) {
   const std::size_t nodes = me.shape().nodes();
   std::size_t next = 0;
   for (std::size_t step = 1; step < nodes; ++step) {
@@ -94,9 +95,9 @@ task<> follow(context& me, const arguments& call, track& remote) {
 }
 
 task<> run(context& me, const arguments& call) {
-  const items cut(call.bytes(), 1);
-  track local(me, 0, cut);
-  track remote(me, 1, cut);
+  const segments cut(call.bytes(), 1);
+  pipeline local(me, 0, cut);
+  pipeline remote(me, 1, cut);
   me.arrive();
   co_await share_in_node(me, call, local);
   if (is_leader(me)) {
@@ -116,7 +117,7 @@ const algorithm allgather_leader_ring = {
     .summary = "shared inside nodes, a ring of leaders between them",
     .source = "Qian 4.4.2",
     .suits = any_team,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

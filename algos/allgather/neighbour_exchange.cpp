@@ -65,8 +65,8 @@ task<> run(context& me, const arguments& call) {
   for (std::size_t step = 1; step <= with.steps.count(); ++step) {
     // One step ahead, so that the other neighbour need not wait for it.
     if (step < with.steps.count()) co_await with.invite(step + 1);
-    auto outgoing = me.deliver(with.steps.partner(step), with.outgoing(step));
-    auto incoming = me.collect(with.steps.partner(step), with.incoming(step));
+    auto outgoing = me.send(with.steps.partner(step), with.outgoing(step));
+    auto incoming = me.receive(with.steps.partner(step), with.incoming(step));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 }

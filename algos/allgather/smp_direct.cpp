@@ -21,7 +21,7 @@ namespace {
 /// To every k-th node, from `first` steps away on.
 task<> send_to_leaders(gathered_blocks& in, std::size_t first, std::size_t ports) {
   for (std::size_t step = first; step < in.nodes(); step += ports) {
-    co_await in.me.deliver(in.leader(in.node_ahead(step)), in.of_node(in.here()));
+    co_await in.me.send(in.leader(in.node_ahead(step)), in.of_node(in.here()));
   }
 }
 
@@ -29,7 +29,7 @@ task<> receive_and_copy_out(gathered_blocks& in) {
   co_await in.copy_out(in.here());
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t node = in.node_back(step);
-    co_await in.me.collect(in.leader(node), in.of_node(node));
+    co_await in.me.receive(in.leader(node), in.of_node(node));
     in.received.post(step - 1);
     co_await in.copy_out(node);
   }

@@ -32,7 +32,7 @@ task<> gather(gathered_blocks& in, const binomial_tree& tree) {
   co_await when_all(std::move(all));
   if (tree.is_root()) co_return;
   const auto blocks = in.slots.of_nodes(in.shared, tree.mine(), tree.below());
-  co_await in.me.deliver(in.leader(tree.parent()), blocks);
+  co_await in.me.send(in.leader(tree.parent()), blocks);
 }
 
 task<> broadcast(gathered_blocks& in, const binomial_tree& tree) {
@@ -40,7 +40,7 @@ task<> broadcast(gathered_blocks& in, const binomial_tree& tree) {
   if (!tree.is_root()) co_await in.me.expect(in.leader(tree.parent()), everything);
   pooled_list<task<>> all;
   for (const auto& child : tree.children()) {
-    all.push_back(in.me.deliver(in.leader(child.member), everything));
+    all.push_back(in.me.send(in.leader(child.member), everything));
   }
   co_await when_all(std::move(all));
 }

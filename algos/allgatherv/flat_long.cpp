@@ -1,10 +1,10 @@
 // Long allgather of blocks of any lengths in the node's memory.
 //
 //  1  every rank offers its block where it is, if the others can copy it from there; otherwise it
-//     copies it, item by item, into its stage, as many items as it needs
-//  2  every rank copies the others' items out in the order of their arrival
+//     copies it, segment by segment, into its stage, as many segments as it needs
+//  2  every rank copies the others' segments out in the order of their arrival
 //
-// Offered: N copies a rank; staged: N+1. Whoever has no items left goes on taking the others'.
+// Offered: N copies a rank; staged: N+1. Whoever has no segments left goes on taking the others'.
 //
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank a root.
 
@@ -16,12 +16,12 @@ namespace muster::algos {
 namespace {
 
 stage_kind stages(const shape&, const machine&, const arguments& call) {
-  return stages_of_track(longest_block(*call.receive_blocks, call));
+  return stages_of_pipeline(longest_block(*call.receive_blocks, call));
 }
 
 task<> run(context& me, const arguments& call) {
   const source own = call.own_block(me.rank());
-  varying_track blocks(me, 0, 1);
+  varying_pipeline blocks(me, 0, 1);
   me.arrive();
   pooled<target> takes(me.size());
   for (std::size_t from = 0; from < me.size(); ++from) takes[from] = call.received_from(from);
@@ -34,7 +34,7 @@ task<> run(context& me, const arguments& call) {
 const algorithm allgatherv_flat_long = {
     .id = "flat_long",
     .what = collective::allgatherv,
-    .summary = "item by item through every rank's stage, or straight from its buffer",
+    .summary = "segment by segment through every rank's stage, or straight from its buffer",
     .source = "SRM 2.2",
     .needs = "one node",
     .suits = one_node,

@@ -1,6 +1,6 @@
 // Allreduce over nodes where the order is free: whatever has come is combined.
 //
-//  1  the ranks of a node lend or stage their contributions, item by item
+//  1  the ranks of a node lend or stage their contributions, segment by segment
 //  2  the leader combines them, and what comes from the nodes below it in a binomial tree, as they
 //     come, and hands the sum up
 //  3  the first node's goes the same tree down, to whoever is ready for it first, so that all have
@@ -28,11 +28,11 @@ namespace {
 task<> hand_down(context& me, const speaker_tree& tree, std::span<std::byte> sum) {
   if (!tree.is_root()) co_await me.expect(tree.parent(), sum);
   pooled_list<task<>> all;
-  for (const std::size_t child : tree.children()) all.push_back(me.deliver(child, sum));
+  for (const std::size_t child : tree.children()) all.push_back(me.send(child, sum));
   co_await when_all(std::move(all));
 }
 
-task<> lead(context& me, const arguments& call, track& in, track& out) {
+task<> lead(context& me, const arguments& call, pipeline& in, pipeline& out) {
   speaker_tree tree(me, leader_of(me.shape(), 0));
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     const std::size_t offset = in.cut().offset(k);
@@ -46,9 +46,9 @@ task<> lead(context& me, const arguments& call, track& in, track& out) {
 }
 
 task<> run(context& me, const arguments& call) {
-  const items cut(call.bytes(), 1, items::in_step, call.grain());
-  track in(me, 0, cut);
-  track out(me, 1, cut);
+  const segments cut(call.bytes(), 1, segments::in_step, call.grain());
+  pipeline in(me, 0, cut);
+  pipeline out(me, 1, cut);
   me.arrive();
   if (is_leader(me)) {
     co_await lead(me, call, in, out);
@@ -62,10 +62,10 @@ task<> run(context& me, const arguments& call) {
 const algorithm allreduce_early_tree = {
     .id = "early_tree",
     .what = collective::allreduce,
-    .summary = "up and down a tree of nodes, neighbours and nodes below combined as they come",
+    .summary = "up and down a tree of nodes, local peers and nodes below combined as they come",
     .source = "SRM 2.4, Qian 6.4",
     .suits = any_team_as_they_come,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

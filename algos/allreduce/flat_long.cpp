@@ -1,12 +1,12 @@
-// Long allreduce in the node's memory, item by item.
+// Long allreduce in the node's memory, segment by segment.
 //
-//  1  every rank offers its contribution in place, or copies the item into its stage
-//  2  every rank combines its own slice of the item from all contributions, in rank
+//  1  every rank offers its contribution in place, or copies the segment into its stage
+//  2  every rank combines its own slice of the segment from all contributions, in rank
 //     order, or as they come where the order is free
 //  3  every rank collects all slices in the order in which they are ready
 //
 // Each rank reads N slices of 1/N and writes one, then copies N: the traffic of two copies of the
-// message a rank, whatever N. Items follow each other through the stages as a pipeline.
+// message a rank, whatever N. Segments follow each other through the stages as a pipeline.
 //
 // Source: the pipelined allreduce of Tipparaju, Nieplocha, Panda 2003 (2.4), with slices as in
 // Rabenseifner's algorithm in place of reduce and broadcast.
@@ -19,14 +19,14 @@ namespace muster::algos {
 namespace {
 
 task<> run(context& me, const arguments& call) {
-  const items cut(call.bytes(), 1, items::in_step, call.grain());
-  track in(me, 0, cut);
-  track out(me, 1, cut);
+  const segments cut(call.bytes(), 1, segments::in_step, call.grain());
+  pipeline in(me, 0, cut);
+  pipeline out(me, 1, cut);
   me.arrive();
-  in.lend(call.contribution(), track::lending::for_loads);
+  in.lend(call.contribution(), pipeline::lending::for_loads);
   for (std::size_t k = 0; k < cut.count(); ++k) {
     co_await contribute(me, in, call.contribution(), k);
-    co_await reduce_slice(me, in, out, k, track::all);
+    co_await reduce_slice(me, in, out, k, pipeline::all);
     co_await collect_slices(me, out, k, call.result());
   }
   co_await in.returned();
@@ -41,7 +41,7 @@ const algorithm allreduce_flat_long = {
     .source = "SRM 2.4",
     .needs = "one node",
     .suits = one_node_elements_fit,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

@@ -17,16 +17,16 @@
 namespace muster::algos {
 namespace {
 
-stage_kind two_tracks(const shape&, const machine&, const arguments&) {
+stage_kind two_pipelines(const shape&, const machine&, const arguments&) {
   return stage_kind::lengthy;
 }
 
-// What all write fits into one item.
-task<> lead(context& me, const arguments& call, track& in, track& out) {
+// What all write fits into one segment.
+task<> lead(context& me, const arguments& call, pipeline& in, pipeline& out) {
   const groups& parts = rank_groups(me.shape());
   const auto members = parts.members_with(me.rank());
   co_await in.all_here(0, members);
-  std::byte* partial = co_await in.room(0, parts.leaders());
+  std::byte* partial = co_await in.slot(0, parts.leaders());
   const auto input_of = [&](std::size_t m) {
     return m == me.rank() ? call.contribution().data() : in.piece(m, 0, 0);
   };
@@ -34,23 +34,23 @@ task<> lead(context& me, const arguments& call, track& in, track& out) {
   in.post(0);
   co_await in.all_here(0, parts.leaders());
   co_await combine_partials(me, [&](std::size_t leader) { return in.piece(leader, 0, 0); });
-  std::byte* room = co_await out.room(0, members);
-  co_await me.stage({room, call.bytes()}, call.result());
+  std::byte* slot = co_await out.slot(0, members);
+  co_await me.stage({slot, call.bytes()}, call.result());
   out.post(0);
 }
 
-task<> follow(context& me, const arguments& call, track& in, track& out) {
+task<> follow(context& me, const arguments& call, pipeline& in, pipeline& out) {
   const std::size_t leader = rank_groups(me.shape()).leader_of(me.rank());
-  std::byte* room = co_await in.room(0, leader);
-  co_await me.stage({room, call.bytes()}, call.contribution());
+  std::byte* slot = co_await in.slot(0, leader);
+  co_await me.stage({slot, call.bytes()}, call.contribution());
   in.post(0);
   co_await out.arrived(leader, 0);
   co_await out.copy(leader, 0, 0, call.result());
 }
 
 task<> run(context& me, const arguments& call) {
-  track in(me, 0, items(call.bytes(), 1));
-  track out(me, 1, items(call.bytes(), 1));
+  pipeline in(me, 0, segments(call.bytes(), 1));
+  pipeline out(me, 1, segments(call.bytes(), 1));
   me.arrive();
   if (rank_groups(me.shape()).is_leader(me.rank())) {
     co_await lead(me, call, in, out);
@@ -69,7 +69,7 @@ const algorithm allreduce_grouped = {
     .needs = "one node, up to 8 KiB a rank",
     .suits = one_node_partials,
     .pays = reduction_pays_with_many,
-    .stages = two_tracks,
+    .stages = two_pipelines,
     .run = run,
 };
 

@@ -40,7 +40,7 @@ task<> run(context& me, const arguments& call) {
   }
   co_await halves.reduce_scatter();
   co_await gather_halves(me, halves);
-  if (fold.is_paired()) co_await me.deliver(fold.partner(), call.result());
+  if (fold.is_paired()) co_await me.send(fold.partner(), call.result());
 }
 
 }  // namespace

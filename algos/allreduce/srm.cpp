@@ -1,12 +1,12 @@
-// Allreduce over nodes, item by item.
+// Allreduce over nodes, segment by segment.
 //
 //  1  the ranks of a node stage their contributions; the leader combines them with its own
 //  2  the leaders combine their nodes' results by recursive doubling
 //  3  the leader stages the result
 //  4  the other ranks of its node copy it out
 //
-// ⌈log2 n⌉ exchanges between nodes. A rank contributes and collects at the same time, so that items
-// follow each other through the stages; "srm_pipeline" lets the leaders overlap them, too.
+// ⌈log2 n⌉ exchanges between nodes. A rank contributes and collects at the same time, so that
+// segments follow each other through the stages; "srm_pipeline" lets the leaders overlap them, too.
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.4), their algorithm up to 16 KiB, at any size.
 
@@ -18,7 +18,7 @@
 namespace muster::algos {
 namespace {
 
-task<> lead(context& me, const arguments& call, track& in, track& out) {
+task<> lead(context& me, const arguments& call, pipeline& in, pipeline& out) {
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     const auto place = call.result().subspan(in.cut().offset(k), in.cut().length(k));
     co_await combine_node(me, in, call.contribution(), k, place);
@@ -29,9 +29,9 @@ task<> lead(context& me, const arguments& call, track& in, track& out) {
 }
 
 task<> run(context& me, const arguments& call) {
-  const items cut(call.bytes(), 1, items::in_step, call.grain());
-  track in(me, 0, cut);
-  track out(me, 1, cut);
+  const segments cut(call.bytes(), 1, segments::in_step, call.grain());
+  pipeline in(me, 0, cut);
+  pipeline out(me, 1, cut);
   me.arrive();
   if (is_leader(me)) {
     co_await lead(me, call, in, out);
@@ -49,7 +49,7 @@ const algorithm allreduce_srm = {
     .source = "SRM 2.4",
     .needs = "a reduction that commutes, or nodes of consecutive ranks",
     .suits = combines_by_node,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

@@ -1,13 +1,13 @@
 // Long allreduce over nodes, a pipeline of four stages.
 //
-//  1  the leader combines its node's contributions to an item, which their ranks lend or stage
+//  1  the leader combines its node's contributions to a segment, which their ranks lend or stage
 //  2  the leaders combine their nodes' results over a binomial tree towards the first node
 //  3  the result goes the same tree back
 //  4  the leader stages it, and the ranks of its node copy it out
 //
-// In every step a leader has an item in each stage: 2⌈log2 n⌉ messages between nodes for an item on
-// its longest way, where recursive doubling has half as many, but they travel while others are
-// combined and copied, and all nodes but the first send an item up only once.
+// In every step a leader has a segment in each stage: 2⌈log2 n⌉ messages between nodes for an
+// segment on its longest way, where recursive doubling has half as many, but they travel while
+// others are combined and copied, and all nodes but the first send a segment up only once.
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.4, figure 5).
 
@@ -24,43 +24,43 @@
 namespace muster::algos {
 namespace {
 
-/// Of the allreduce, as a leader sees it. What an item adds up to so far lies where its result
+/// Of the allreduce, as a leader sees it. What a segment adds up to so far lies where its result
 /// will.
-struct pipeline {
+struct leader_part {
   context& me;
   const arguments& call;
-  track& in;
-  track& out;
+  pipeline& in;
+  pipeline& out;
   binomial_tree nodes;
 
   std::size_t count() const { return in.cut().count(); }
-  std::span<std::byte> place(std::size_t item) const {
-    return call.result().subspan(in.cut().offset(item), in.cut().length(item));
+  std::span<std::byte> place(std::size_t segment) const {
+    return call.result().subspan(in.cut().offset(segment), in.cut().length(segment));
   }
 };
 
-task<> combine_own_node(pipeline& of, std::size_t item) {
-  return combine_node(of.me, of.in, of.call.contribution(), item, of.place(item));
+task<> combine_own_node(leader_part& of, std::size_t segment) {
+  return combine_node(of.me, of.in, of.call.contribution(), segment, of.place(segment));
 }
 
-task<> combine_nodes(pipeline& of, std::size_t item) {
-  return leaders_reduce(of.me, of.place(item));
+task<> combine_nodes(leader_part& of, std::size_t segment) {
+  return leaders_reduce(of.me, of.place(segment));
 }
 
-task<> hand_down(pipeline& of, std::size_t item) {
+task<> hand_down(leader_part& of, std::size_t segment) {
   const auto leader = [&](std::size_t node) { return leader_of(of.me.shape(), node); };
-  if (!of.nodes.is_root()) co_await of.me.expect(leader(of.nodes.parent()), of.place(item));
+  if (!of.nodes.is_root()) co_await of.me.expect(leader(of.nodes.parent()), of.place(segment));
   for (const auto& child : of.nodes.children()) {
-    co_await of.me.deliver(leader(of.nodes.number_of(child.member)), of.place(item));
+    co_await of.me.send(leader(of.nodes.number_of(child.member)), of.place(segment));
   }
 }
 
-task<> share(pipeline& of, std::size_t item) {
+task<> share(leader_part& of, std::size_t segment) {
   if (of.me.node().size() == 1) co_return;
-  co_await share_with_node(of.me, of.out, of.place(item), item);
+  co_await share_with_node(of.me, of.out, of.place(segment), segment);
 }
 
-task<> lead(pipeline& of) {
+task<> lead(leader_part& of) {
   constexpr std::array stages = {combine_own_node, combine_nodes, hand_down, share};
   for (std::size_t step = 0; step + 1 < of.count() + stages.size(); ++step) {
     pooled_list<task<>> now;
@@ -74,12 +74,12 @@ task<> lead(pipeline& of) {
 }
 
 task<> run(context& me, const arguments& call) {
-  const items cut(call.bytes(), 1, items::in_step, call.grain());
-  track in(me, 0, cut);
-  track out(me, 1, cut);
+  const segments cut(call.bytes(), 1, segments::in_step, call.grain());
+  pipeline in(me, 0, cut);
+  pipeline out(me, 1, cut);
   me.arrive();
   if (!is_leader(me)) co_return co_await contribute_and_collect(me, call, in, out);
-  pipeline of{me, call, in, out, binomial_tree(me.shape().nodes(), 0, node_number(me), 1)};
+  leader_part of{me, call, in, out, binomial_tree(me.shape().nodes(), 0, node_number(me), 1)};
   co_await lead(of);
 }
 
@@ -91,7 +91,7 @@ const algorithm allreduce_srm_pipeline = {
     .summary = "node reduce, tree up and tree down between leaders, node broadcast, all at once",
     .source = "SRM 2.4",
     .suits = combines_by_node,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

@@ -37,7 +37,7 @@ task<> send_share(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t to = in.node_ahead(step);
     if (!deals_with(in, to)) continue;
-    co_await in.me.deliver(dealer(in.me.shape(), to, in.here()), in.piece_to(to));
+    co_await in.me.send(dealer(in.me.shape(), to, in.here()), in.piece_to(to));
   }
 }
 
@@ -53,7 +53,7 @@ task<> receive_share(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
     if (!deals_with(in, from)) continue;
-    co_await in.me.collect(dealer(in.me.shape(), from, in.here()), in.piece_from(from));
+    co_await in.me.receive(dealer(in.me.shape(), from, in.here()), in.piece_from(from));
   }
 }
 

@@ -78,8 +78,8 @@ task<> carry(journey& on, const load& one) {
     co_await on.me.copy({packed, bytes}, {on.at[i], bytes});
     packed += bytes;
   }
-  auto outgoing = on.me.deliver(on.rank_on(one.distance), one.going);
-  auto incoming = on.me.collect(on.rank_back(one.distance), one.coming);
+  auto outgoing = on.me.send(on.rank_on(one.distance), one.going);
+  auto incoming = on.me.receive(on.rank_back(one.distance), one.coming);
   co_await when_all(std::move(outgoing), std::move(incoming));
   const std::byte* come = one.coming.data();
   for (std::size_t i = one.distance; i < on.me.size(); i = next_alike(i, one.weight, on.base)) {

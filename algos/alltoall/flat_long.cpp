@@ -1,7 +1,7 @@
 // Long alltoall in the node's memory.
 //
 //  1  every rank offers its send buffer where it is, if the others can get at it there; otherwise
-//     it copies, item by item, one piece of every block into its stage
+//     it copies, segment by segment, one piece of every block into its stage
 //  2  every rank copies its own pieces out of the others' in the order of their arrival
 //
 // Offered: one copy a block; staged: two, the second from a cache that the first has filled.
@@ -16,24 +16,25 @@
 namespace muster::algos {
 namespace {
 
-task<> stage_pieces(context& me, track& blocks, std::span<const std::byte> all, std::size_t item) {
-  std::byte* room = co_await blocks.room(item);
-  const items& cut = blocks.cut();
+task<> stage_pieces(context& me, pipeline& blocks, std::span<const std::byte> all,
+                    std::size_t segment) {
+  std::byte* slot = co_await blocks.slot(segment);
+  const segments& cut = blocks.cut();
   for (std::size_t to = 0; to < cut.blocks; ++to) {
     if (to == me.rank()) continue;
-    co_await me.stage({room + to * cut.piece, cut.length(item)},
-                      all.subspan(to * cut.block_bytes + cut.offset(item), cut.length(item)));
+    co_await me.stage({slot + to * cut.piece, cut.length(segment)},
+                      all.subspan(to * cut.block_bytes + cut.offset(segment), cut.length(segment)));
   }
-  blocks.post(item);
+  blocks.post(segment);
 }
 
 task<> run(context& me, const arguments& call) {
   std::span<const std::byte> all(call.sent_to(0).data(), call.bytes() * me.size());
   // In place, blocks must leave before others come: they are moved aside first.
-  if (call.in_place()) all = me.set_aside(all);
-  track blocks(me, 0, items(call.bytes(), me.size()));
+  if (call.in_place()) all = me.save(all);
+  pipeline blocks(me, 0, segments(call.bytes(), me.size()));
   me.arrive();
-  const bool lent = blocks.lend(all, track::lending::for_copies);
+  const bool lent = blocks.lend(all, pipeline::lending::for_copies);
   for (std::size_t k = 0; k < blocks.cut().count(); ++k) {
     if (!lent) co_await stage_pieces(me, blocks, all, k);
     auto here = blocks.here(k);
@@ -56,7 +57,7 @@ const algorithm alltoall_flat_long = {
     .source = "SRM 2.2",
     .needs = "one node",
     .suits = one_node,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

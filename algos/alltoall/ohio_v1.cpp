@@ -44,7 +44,7 @@ struct as_staged : ohio_frame {
   }
   task<> send(std::size_t node) {
     for (std::size_t source = 0; source < me.node().size(); ++source) {
-      co_await me.deliver(peer_in(node), rows.of_node(shared, source, node));
+      co_await me.send(peer_in(node), rows.of_node(shared, source, node));
     }
   }
   task<> invite(std::size_t step) {
@@ -57,7 +57,7 @@ struct as_staged : ohio_frame {
   task<> receive(std::size_t node) {
     const auto piece = piece_received(node);
     for (std::size_t source = 0; source < me.shape().ranks_of(node).size(); ++source) {
-      co_await me.collect(peer_in(node), blocks.row_from(piece, source));
+      co_await me.receive(peer_in(node), blocks.row_from(piece, source));
     }
   }
   task<> exchange(std::size_t step) {

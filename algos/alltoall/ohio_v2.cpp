@@ -32,8 +32,8 @@ struct rearranged : ohio_frame {
     return me.invite(peer_in(from(step)), piece_from(from(step)).size());
   }
   task<> exchange(std::size_t step) {
-    auto outgoing = me.deliver(peer_in(to(step)), piece_to(to(step)));
-    auto incoming = me.collect(peer_in(from(step)), piece_from(from(step)));
+    auto outgoing = me.send(peer_in(to(step)), piece_to(to(step)));
+    auto incoming = me.receive(peer_in(from(step)), piece_from(from(step)));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 };
@@ -43,7 +43,7 @@ struct rearranged : ohio_frame {
 const algorithm alltoall_ohio_v2 = {
     .id = "ohio_v2",
     .what = collective::alltoall,
-    .summary = "leaders exchange pieces rearranged while staging, one message to each node",
+    .summary = "leaders exchange pieces rearranged while shared scratch, one message to each node",
     .source = "Tran, OHIO III.B",
     .formula = "n-1 messages of p^2m bytes, n-1 connections, (2n-1)p^2m bytes shared",
     .costs = cost_of_pieces_both_ways,

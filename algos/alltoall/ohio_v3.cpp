@@ -48,8 +48,8 @@ struct two_places : ohio_frame {
     co_await me.invite(peer_in(from(step)), place(step).size());
   }
   task<> exchange(std::size_t step) {
-    auto outgoing = me.deliver(peer_in(to(step)), piece_to(to(step)));
-    auto incoming = me.collect(peer_in(from(step)), place(step));
+    auto outgoing = me.send(peer_in(to(step)), piece_to(to(step)));
+    auto incoming = me.receive(peer_in(from(step)), place(step));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }
 };

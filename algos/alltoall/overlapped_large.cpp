@@ -70,7 +70,7 @@ task<> take_part(node_alltoall& in) {
 task<> run(context& me, const arguments& call) {
   node_alltoall in(me, call, node_matrix::order::by_destination);
   // In place, blocks of the last steps must leave before others come.
-  if (call.in_place()) in.sent = me.set_aside(in.sent);
+  if (call.in_place()) in.sent = me.save(in.sent);
   const std::size_t bytes = std::min(buffers, in.nodes()) * in.blocks.most_bytes();
   co_await with_node_buffer(in, bytes, in.nodes() - 1, take_part);
 }

@@ -30,11 +30,11 @@ arrival_notes notes(node_alltoall& in) {
 }
 
 /// The masters after this one whose pieces go in place, or do not.
-pooled_list<std::size_t> masters(const node_alltoall& in, bool in_place) {
+pooled_list<std::size_t> masters(const node_alltoall& in, bool zero_copy) {
   pooled_list<std::size_t> found;
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t node = in.node_ahead(step);
-    if (in.me.goes_in_place(in.blocks.bytes_of(node)) == in_place) found.push_back(in.leader(node));
+    if (in.me.is_zero_copy(in.blocks.bytes_of(node)) == zero_copy) found.push_back(in.leader(node));
   }
   return found;
 }
@@ -45,7 +45,7 @@ task<> take_own_node(node_alltoall& in) {
 }
 
 task<> send_to(node_alltoall& in, std::size_t master) {
-  return in.me.deliver(master, in.piece_to(in.me.shape().node_of(master)));
+  return in.me.send(master, in.piece_to(in.me.shape().node_of(master)));
 }
 
 task<> send(node_alltoall& in) {
@@ -61,7 +61,7 @@ task<> receive(node_alltoall& in) {
   auto here = in.me.messages_from(std::move(all));
   for (std::size_t k = 0; const auto master = co_await here.next(); ++k) {
     const std::size_t node = in.me.shape().node_of(*master);
-    co_await in.me.collect(*master, in.piece_from(node));
+    co_await in.me.receive(*master, in.piece_from(node));
     notes(in).tell(k, node);
     co_await in.take(node, in.piece_from(node));
   }

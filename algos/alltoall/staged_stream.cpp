@@ -42,8 +42,9 @@ struct stream : node_alltoall {
   std::size_t places;   // two batches of them
   std::size_t place_bytes;
 
-  // Posted on `filled`, item k: a rank's blocks for batch k; taken by leaders: they have sent
-  // theirs. Posted on `received`, item s - 1: a leader has the piece of step s; taken with item s.
+  // Posted on `filled`, segment k: a rank's blocks for batch k; taken by leaders: they have sent
+  // theirs. Posted on `received`, segment s - 1: a leader has the piece of step s; taken with
+  // segment s.
   stream(context& me, const arguments& call)
       : node_alltoall(me, call),
         leaders(leaders_everywhere(me.shape(), call.how.groups)),
@@ -51,7 +52,7 @@ struct stream : node_alltoall {
         places(std::min(2 * a_batch, nodes() - 1)),
         place_bytes(blocks.most_bytes()) {
     // In place, blocks must leave before others come: they are moved aside first.
-    if (call.in_place()) sent = me.set_aside(sent);
+    if (call.in_place()) sent = me.save(sent);
   }
 
   std::size_t bytes() const { return (1 + 2 * places) * place_bytes; }
@@ -118,7 +119,7 @@ task<> receive_batch(stream& in, std::size_t first, std::size_t end) {
     co_await in.me.invite(in.peer_in(in.from(step)), in.piece_received(step).size());
   }
   for (std::size_t step = first; step < end; step += in.leaders) {
-    co_await in.me.collect(in.peer_in(in.from(step)), in.piece_received(step));
+    co_await in.me.receive(in.peer_in(in.from(step)), in.piece_received(step));
     in.received.post(step - 1);
   }
 }
@@ -128,7 +129,7 @@ task<> exchange_batch(stream& in, std::size_t batch) {
   pooled_list<task<>> all;
   all.push_back(receive_batch(in, first, in.end_of(batch)));
   for (std::size_t step = first; step < in.end_of(batch); step += in.leaders) {
-    all.push_back(in.me.deliver(in.peer_in(in.to(step)), in.piece_sent(step)));
+    all.push_back(in.me.send(in.peer_in(in.to(step)), in.piece_sent(step)));
   }
   co_await when_all(std::move(all));
   in.filled.take(batch);

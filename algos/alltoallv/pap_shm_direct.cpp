@@ -29,10 +29,10 @@ namespace muster::algos {
 namespace {
 
 /// The other masters to whom go pieces in place, or to whom go others.
-void append_masters(const node_alltoallv& in, bool in_place, pooled_list<std::size_t>& found) {
+void append_masters(const node_alltoallv& in, bool zero_copy, pooled_list<std::size_t>& found) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t node = in.node_ahead(step);
-    if (in.me.goes_in_place(in.piece_to(node).size()) == in_place) found.push_back(in.leader(node));
+    if (in.me.is_zero_copy(in.piece_to(node).size()) == zero_copy) found.push_back(in.leader(node));
   }
 }
 
@@ -41,7 +41,7 @@ task<> send(node_alltoallv& in) {
   append_masters(in, false, masters);
   append_masters(in, true, masters);
   const auto send_piece = [&in](std::size_t master) {
-    return in.me.deliver(master, in.piece_to(in.me.shape().node_of(master)));
+    return in.me.send(master, in.piece_to(in.me.shape().node_of(master)));
   };
   co_await transfer_with(masters, ready_at_once(in.me), send_piece);
 }
@@ -54,7 +54,7 @@ task<> receive(node_alltoallv& in) {
   auto here = in.me.messages_from(std::move(masters));
   for (std::size_t k = 1; const auto master = co_await here.next(); ++k) {
     const std::size_t node = in.me.shape().node_of(*master);
-    co_await in.me.collect(*master, in.piece_from(node));
+    co_await in.me.receive(*master, in.piece_from(node));
     in.notes().tell(k, node);
     co_await in.take(node);
   }
@@ -68,7 +68,7 @@ task<> invite_masters(node_alltoallv& in) {
 }
 
 task<> lead(node_alltoallv& in) {
-  staging room(in.me, in.room_bytes());
+  shared_scratch room(in.me, in.room_bytes());
   in.open(room);
   co_await in.give_all();
   co_await in.filled.all_here(1);

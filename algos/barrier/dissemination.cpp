@@ -24,7 +24,7 @@ task<> run(context& me, const arguments&) {
     pooled_list<task<>> all;
     for (std::size_t port = 1; port <= ports && port * step < me.size(); ++port) {
       const std::size_t distance = port * step;
-      all.push_back(me.deliver((me.rank() + distance) % me.size(), {}));
+      all.push_back(me.send((me.rank() + distance) % me.size(), {}));
       all.push_back(me.expect((me.rank() + me.size() - distance) % me.size(), {}));
     }
     co_await when_all(std::move(all));

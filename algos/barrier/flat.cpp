@@ -1,7 +1,7 @@
 // Flat barrier in the node's memory.
 //
 //  1  announce the arrival in a cache line of one's own
-//  2  wait until every neighbour has announced his
+//  2  wait until every local peer has announced his
 //
 // One line is written and N-1 are read by each rank; nobody collects and nobody releases, so a rank
 // that runs last passes without waiting. Sequence numbers take the place of flags to reset.

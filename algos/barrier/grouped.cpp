@@ -17,13 +17,13 @@
 namespace muster::algos {
 namespace {
 
-stage_kind one_track(const shape&, const machine&, const arguments&) {
-  return stage_kind::lengthy;  // for the track that releases
+stage_kind one_pipeline(const shape&, const machine&, const arguments&) {
+  return stage_kind::lengthy;  // for the pipeline that releases
 }
 
 task<> run(context& me, const arguments&) {
   const groups& parts = near_groups(me.shape());
-  track release(me, 0, items(0, 1));
+  pipeline release(me, 0, segments(0, 1));
   if (!parts.is_leader(me.rank())) {
     me.arrive();
     co_await release.arrived(parts.leader_of(me.rank()), 0);
@@ -45,7 +45,7 @@ const algorithm barrier_grouped = {
     .needs = "one node",
     .suits = one_node,
     .pays = pays_with_many,
-    .stages = one_track,
+    .stages = one_pipeline,
     .run = run,
 };
 

@@ -2,7 +2,7 @@
 //
 //  1  every rank announces its arrival in the node's memory; the leader waits for all of them
 //  2  the leaders perform a dissemination barrier between nodes
-//  3  the leader posts an empty item, on which the ranks of its node wait
+//  3  the leader posts an empty segment, on which the ranks of its node wait
 //
 // Between n nodes: ⌈log2 n⌉ messages a leader, no payload.
 //
@@ -15,12 +15,12 @@
 namespace muster::algos {
 namespace {
 
-stage_kind one_track(const shape&, const machine&, const arguments&) {
-  return stage_kind::lengthy;  // for the track that releases
+stage_kind one_pipeline(const shape&, const machine&, const arguments&) {
+  return stage_kind::lengthy;  // for the pipeline that releases
 }
 
 task<> run(context& me, const arguments&) {
-  track release(me, 0, items(0, 1));
+  pipeline release(me, 0, segments(0, 1));
   me.arrive();
   if (!is_leader(me)) {
     co_await release.arrived(0, 0);
@@ -39,7 +39,7 @@ const algorithm barrier_srm = {
     .summary = "node check-in, dissemination between leaders, node release",
     .source = "SRM 2.4",
     .suits = any_team,
-    .stages = one_track,
+    .stages = one_pipeline,
     .run = run,
 };
 

@@ -26,7 +26,7 @@ task<> run(context& me, const arguments& call) {
        distance = tree.next_distance(distance)) {
     pooled_list<task<>> level;
     for (const auto& child : tree.children(distance)) {
-      level.push_back(me.deliver(tree.number_of(child.member), call.result()));
+      level.push_back(me.send(tree.number_of(child.member), call.result()));
     }
     co_await when_all(std::move(level));
   }

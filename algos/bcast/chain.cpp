@@ -44,12 +44,12 @@ task<> invite(const link& here, std::size_t k) {
 }
 
 task<> receive(const link& here, std::size_t k) {
-  if (here.receives(k)) co_await here.me.collect(here.before(), here.piece(k));
+  if (here.receives(k)) co_await here.me.receive(here.before(), here.piece(k));
 }
 
 task<> pass_on(const link& here, std::size_t k) {
   if (here.is_last()) co_return;
-  co_await here.me.deliver((here.me.rank() + 1) % here.me.size(), here.piece(k));
+  co_await here.me.send((here.me.rank() + 1) % here.me.size(), here.piece(k));
 }
 
 task<> run(context& me, const arguments& call) {

@@ -32,10 +32,10 @@ namespace {
 /// Shorter than it takes to say who sends it.
 bool goes_straight(const arguments& call) { return call.bytes() <= 4096; }
 
-/// No more pieces than a stage has room for, so that nobody waits for a neighbour.
-items cut_for(const arguments& call) {
+/// No more pieces than a stage has room for, so that nobody waits for a local peer.
+segments cut_for(const arguments& call) {
   constexpr std::size_t kib = 1024;
-  items cut(call.bytes(), 1, items::far);
+  segments cut(call.bytes(), 1, segments::far);
   const std::size_t lines = call.bytes() / cut.ahead / wire::cache_line + 1;
   if (call.bytes() > 8 * kib && call.bytes() < 64 * kib) cut.piece = lines * wire::cache_line;
   return cut;
@@ -45,7 +45,7 @@ task<> send_to(node_broadcast& in, std::span<const std::size_t> speakers) {
   std::size_t k = 0;
   do {
     const auto piece = in.call.count == 0 ? std::span<std::byte>() : in.piece(k);
-    for (const std::size_t to : speakers) co_await in.me.deliver(to, piece);
+    for (const std::size_t to : speakers) co_await in.me.send(to, piece);
   } while (++k < in.count());
 }
 
@@ -55,7 +55,7 @@ task<> serve_as_a_tree(node_broadcast& in, pooled_list<std::size_t> speakers) {
   for (std::size_t below = std::bit_ceil(speakers.size()) / 2; below != 0; below /= 2) {
     for (std::size_t i = below; i < speakers.size(); i += 2 * below) {
       family one(speakers, i);
-      co_await in.me.tell(speakers[i], one.note());
+      co_await in.me.send_note(speakers[i], one.note());
     }
   }
   const auto children = family(speakers, 0).children();
@@ -82,7 +82,7 @@ task<> find_place(node_broadcast& in) {
   in.parent = in.call.root;
   if (goes_straight(in.call)) co_return;
   family mine;
-  co_await in.me.hear(in.call.root, mine.note());
+  co_await in.me.receive_note(in.call.root, mine.note());
   in.parent = mine.parent();
   for (const std::size_t child : mine.children()) in.children.push_back({child});
 }
@@ -103,7 +103,7 @@ task<> run(context& me, const arguments& call) {
   }
 }
 
-/// A speaker whose stage is full waits for its neighbours, and all below it with it.
+/// A speaker whose stage is full waits for its local peers, and all below it with it.
 bool suits(const shape&, const machine&, const arguments& call) {
   return call.bytes() <= wire::long_stage_bytes;
 }
@@ -117,7 +117,7 @@ const algorithm bcast_early_nodes = {
     .source = "own; Qian 6.4, SRM 2.2",
     .needs = "up to 1 MiB, which a stage holds",
     .suits = suits,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

@@ -27,7 +27,7 @@ task<> scatter_slices(context& me, const binomial_tree& tree, std::span<std::byt
        distance = tree.next_distance(distance)) {
     pooled_list<task<>> level;
     for (const auto& [child, below] : tree.children(distance)) {
-      level.push_back(me.deliver(tree.number_of(child), slices_from(me, message, child, below)));
+      level.push_back(me.send(tree.number_of(child), slices_from(me, message, child, below)));
     }
     co_await when_all(std::move(level));
   }

@@ -30,9 +30,9 @@ std::size_t speaker_of(const context& me, std::size_t node) {
   return node == me.shape().node_of(root) ? root : leader_of(me.shape(), node);
 }
 
-items cut_for(const arguments& call) {
+segments cut_for(const arguments& call) {
   constexpr std::size_t kib = 1024;
-  items cut(call.bytes(), 1, items::far);
+  segments cut(call.bytes(), 1, segments::far);
   if (call.bytes() > 8 * kib) cut.piece = call.bytes() < 32 * kib ? 4 * kib : 16 * kib;
   if (call.bytes() > 64 * kib) cut.piece = 64 * kib;
   return cut;
@@ -73,7 +73,7 @@ const algorithm bcast_srm = {
     .source = "SRM 2.4",
     .has_ports = true,
     .suits = any_team,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

@@ -53,9 +53,9 @@ task<> send_to_parent(gathering& of, std::span<const std::byte> blocks) {
   // Only the root receives into a buffer in which ranks go round.
   const bool to_root = tree.parent_member() == 0;
   const std::size_t first = to_root ? tree.before_wrap(tree.mine(), count) : count;
-  co_await of.me.deliver(tree.parent(), blocks.first(first * of.call.bytes()));
+  co_await of.me.send(tree.parent(), blocks.first(first * of.call.bytes()));
   if (first == count) co_return;
-  co_await of.me.deliver(tree.parent(), blocks.subspan(first * of.call.bytes()));
+  co_await of.me.send(tree.parent(), blocks.subspan(first * of.call.bytes()));
 }
 
 task<> run(context& me, const arguments& call) {

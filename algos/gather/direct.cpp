@@ -20,7 +20,7 @@ task<> run(context& me, const arguments& call) {
   if (me.rank() == call.root) {
     co_await take_as_they_come(me, call);
   } else {
-    co_await me.deliver(call.root, call.own_block(me.rank()));
+    co_await me.send(call.root, call.own_block(me.rank()));
   }
 }
 

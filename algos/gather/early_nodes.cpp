@@ -4,7 +4,7 @@
 //     root on its own node, the leader elsewhere; but for those it is done
 //  2  when its node's blocks are there a leader sends them to the root, in one message from where
 //     they lie
-//  3  the root takes both, its neighbours' blocks and other nodes' messages, as they come
+//  3  the root takes both, its local peers' blocks and other nodes' messages, as they come
 //
 // A node posts one message of p blocks, of which none is passed on; p blocks of shared memory a
 // node. A rank that comes late holds up its node's message, and nothing else.
@@ -12,7 +12,7 @@
 // Source: the direct gather of Qian 2010 (3.4.2) between nodes, with the notices of arrival of 6.4.
 
 #include <muster/coro/when_all.hpp>
-#include <muster/run/staging.hpp>
+#include <muster/run/shared_scratch.hpp>
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/call/suitability.hpp"
@@ -26,14 +26,14 @@ namespace {
 struct node_blocks {
   context& me;
   const arguments& call;
-  track filled;                 // item 0: a rank's own block is in the shared buffer
-  std::span<std::byte> shared;  // of the one who speaks for the node: a block a neighbour
+  pipeline filled;              // segment 0: a rank's own block is in the shared buffer
+  std::span<std::byte> shared;  // of the one who speaks for the node: a block a local peer
 
   node_blocks(context& me, const arguments& call) : me(me), call(call), filled(me, 0, signals) {}
 
   std::size_t bytes() const { return me.node().size() * call.bytes(); }
-  std::span<std::byte> slot(std::size_t neighbour) const {
-    return shared.subspan(neighbour * call.bytes(), call.bytes());
+  std::span<std::byte> slot(std::size_t local_peer) const {
+    return shared.subspan(local_peer * call.bytes(), call.bytes());
   }
   std::span<const std::byte> own() const { return call.own_block(me.rank()); }
 };
@@ -43,11 +43,11 @@ task<> take_node(const node_blocks& in, std::size_t leader) {
   const auto ranks = in.me.shape().ranks_of(in.me.shape().node_of(leader));
   const std::size_t bytes = in.call.bytes();
   if (ranks.back() - ranks.front() + 1 == ranks.size()) {
-    co_await in.me.collect(leader, {in.call.received_from(leader).data(), ranks.size() * bytes});
+    co_await in.me.receive(leader, {in.call.received_from(leader).data(), ranks.size() * bytes});
     co_return;
   }
   pooled<std::byte> blocks(ranks.size() * bytes);
-  co_await in.me.collect(leader, blocks);
+  co_await in.me.receive(leader, blocks);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     co_await in.me.copy(in.call.received_from(ranks[i]), {blocks.data() + i * bytes, bytes});
   }
@@ -65,7 +65,7 @@ task<> take_nodes(const node_blocks& in) {
   while (const auto leader = co_await here.next()) co_await take_node(in, *leader);
 }
 
-task<> take_neighbours(node_blocks& in) {
+task<> take_local_peers(node_blocks& in) {
   auto here = in.filled.here(0);
   while (const auto from = co_await here.next()) {
     co_await in.me.copy(in.call.received_from(in.me.rank_of(*from)), in.slot(*from));
@@ -76,11 +76,11 @@ task<> speak(node_blocks& in) {
   if (in.me.rank() != in.call.root) {
     co_await in.me.copy(in.slot(in.me.node_index()), in.own());
     co_await in.filled.all_here(0);
-    co_await in.me.deliver(in.call.root, in.shared);
+    co_await in.me.send(in.call.root, in.shared);
     co_return;
   }
   co_await in.me.copy(in.call.received_from(in.me.rank()), in.own());
-  auto here = take_neighbours(in);
+  auto here = take_local_peers(in);
   auto elsewhere = take_nodes(in);
   co_await when_all(std::move(here), std::move(elsewhere));
 }
@@ -90,7 +90,7 @@ task<> run(context& me, const arguments& call) {
   const bool with_root = me.shape().node_of(call.root) == node_number(me);
   const std::size_t speaker = with_root ? me.shape().index_of(call.root) : 0;
   if (me.node_index() == speaker) {
-    staging shared(me, in.bytes());
+    shared_scratch shared(me, in.bytes());
     in.shared = shared.bytes();
     shared.announce();
     co_await speak(in);
@@ -98,7 +98,7 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   me.arrive();
-  in.shared = co_await me.staging_of(speaker, in.bytes());
+  in.shared = co_await me.shared_scratch_of(speaker, in.bytes());
   co_await me.copy(in.slot(me.node_index()), in.own());
   in.filled.post(0);
 }

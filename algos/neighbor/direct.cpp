@@ -1,11 +1,11 @@
-// Exchange of blocks among neighbours, from each straight to each.
+// Exchange of blocks among neighbors, from each straight to each.
 //
 //  1  rank r copies the blocks that it sends itself, and invites the sources of those that go in
 //     place
 //  2  it sends short blocks, which wait for nobody, to its destinations from rank r+1 on
 //  3  it sends the others, each as its destination lets it, and receives those of its sources
 //
-// One message a destination, one from each source. Ranks that are neighbours several times send
+// One message a destination, one from each source. Ranks that are neighbors several times send
 // their blocks one after the other, in an order that both know.
 //
 // Source: the text of MPI-4.0 (8.6), which defines these collectives by messages.
@@ -36,18 +36,18 @@ template <class Edge>
 bool are_short(const context& me, std::span<const Edge> edges) {
   std::size_t bytes = 0;
   for (const Edge& one : edges) {
-    if (me.goes_in_place(one.bytes.size())) return false;
+    if (me.is_zero_copy(one.bytes.size())) return false;
     bytes += one.bytes.size() + sizeof(message_header);
   }
   return bytes <= wire::channel::capacity / 2;
 }
 
 task<> send(context& me, std::span<const outgoing> edges) {
-  for (const outgoing& one : edges) co_await me.deliver(one.rank, one.bytes);
+  for (const outgoing& one : edges) co_await me.send(one.rank, one.bytes);
 }
 
 task<> receive(context& me, std::span<const incoming> edges) {
-  for (const incoming& one : edges) co_await me.collect(one.rank, one.bytes);
+  for (const incoming& one : edges) co_await me.receive(one.rank, one.bytes);
 }
 
 /// One rank's exchange.
@@ -59,7 +59,7 @@ public:
   task<> run() {
     co_await keep_own();
     for (const incoming& one : in_) {
-      if (me_.goes_in_place(one.bytes.size())) co_await me_.invite(one.rank, one.bytes.size());
+      if (me_.is_zero_copy(one.bytes.size())) co_await me_.invite(one.rank, one.bytes.size());
     }
     pooled_list<task<>> rest;
     for (std::span<const outgoing> left = out_; !left.empty();) {

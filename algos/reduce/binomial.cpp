@@ -24,7 +24,7 @@ task<> run(context& me, const arguments& call) {
   co_await me.copy(sum, call.contribution());
   co_await reduce_members(me, all_ranks(me), sum);
   if (call.root == 0) co_return;
-  if (me.rank() == 0) co_await me.deliver(call.root, sum);
+  if (me.rank() == 0) co_await me.send(call.root, sum);
   if (at_root) co_await me.expect(0, call.result());
 }
 

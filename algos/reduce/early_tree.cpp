@@ -1,6 +1,6 @@
 // Reduce over nodes where the order is free: whatever has come is combined.
 //
-//  1  the ranks of a node lend or stage their contributions, item by item
+//  1  the ranks of a node lend or stage their contributions, segment by segment
 //  2  one speaks for the node, the root on its own, the leader elsewhere: it combines them, and
 //     what comes from the nodes below it in a binomial tree, as they come, and hands the sum up
 //
@@ -18,8 +18,8 @@
 namespace muster::algos {
 namespace {
 
-task<> speak(context& me, const arguments& call, speaker_tree& tree, track& in) {
-  const items& cut = in.cut();
+task<> speak(context& me, const arguments& call, speaker_tree& tree, pipeline& in) {
+  const segments& cut = in.cut();
   const std::span<std::byte> partial =
       me.scratch(tree.is_root() ? 0 : std::min(cut.piece, call.bytes()));
   for (std::size_t k = 0; k < cut.count(); ++k) {
@@ -31,8 +31,8 @@ task<> speak(context& me, const arguments& call, speaker_tree& tree, track& in) 
   }
 }
 
-task<> contribute_all(context& me, const arguments& call, track& in, std::size_t speaker) {
-  in.lend(call.contribution(), track::lending::for_loads);
+task<> contribute_all(context& me, const arguments& call, pipeline& in, std::size_t speaker) {
+  in.lend(call.contribution(), pipeline::lending::for_loads);
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     co_await contribute(me, in, call.contribution(), k, speaker);
   }
@@ -41,7 +41,7 @@ task<> contribute_all(context& me, const arguments& call, track& in, std::size_t
 
 task<> run(context& me, const arguments& call) {
   speaker_tree tree(me, call.root);
-  track in(me, 0, items(call.bytes(), 1, items::in_step, call.grain()));
+  pipeline in(me, 0, segments(call.bytes(), 1, segments::in_step, call.grain()));
   me.arrive();
   if (me.rank() == tree.speaker()) {
     co_await speak(me, call, tree, in);
@@ -55,10 +55,10 @@ task<> run(context& me, const arguments& call) {
 const algorithm reduce_early_tree = {
     .id = "early_tree",
     .what = collective::reduce,
-    .summary = "up a tree of nodes, neighbours and nodes below combined as they come",
+    .summary = "up a tree of nodes, local peers and nodes below combined as they come",
     .source = "SRM 2.1, Qian 6.4",
     .suits = any_team_as_they_come,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

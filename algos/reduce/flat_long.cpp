@@ -1,7 +1,7 @@
-// Long reduce in the node's memory, item by item.
+// Long reduce in the node's memory, segment by segment.
 //
-//  1  every rank offers its contribution in place, or copies the item into its stage
-//  2  every rank combines its own slice of the item from all contributions, in rank
+//  1  every rank offers its contribution in place, or copies the segment into its stage
+//  2  every rank combines its own slice of the segment from all contributions, in rank
 //     order, or as they come where the order is free
 //  3  the root collects the slices in the order in which they are ready
 //
@@ -19,11 +19,11 @@ namespace {
 
 task<> run(context& me, const arguments& call) {
   const std::size_t root = me.shape().index_of(call.root);
-  const items cut(call.bytes(), 1, items::in_step, call.grain());
-  track in(me, 0, cut);
-  track out(me, 1, cut);
+  const segments cut(call.bytes(), 1, segments::in_step, call.grain());
+  pipeline in(me, 0, cut);
+  pipeline out(me, 1, cut);
   me.arrive();
-  in.lend(call.contribution(), track::lending::for_loads);
+  in.lend(call.contribution(), pipeline::lending::for_loads);
   for (std::size_t k = 0; k < cut.count(); ++k) {
     co_await contribute(me, in, call.contribution(), k);
     co_await reduce_slice(me, in, out, k, root);
@@ -41,7 +41,7 @@ const algorithm reduce_flat_long = {
     .source = "SRM 2.4",
     .needs = "one node",
     .suits = one_node_elements_fit,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

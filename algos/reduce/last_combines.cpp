@@ -7,7 +7,7 @@
 //     nodes' sums in the order of the nodes
 //
 // A node posts one message of m bytes. But for the root nobody waits for anybody: neither a leader
-// for its neighbours nor they for it. The order does not depend on who is last, so that neither do
+// for its local peers nor they for it. The order does not depend on who is last, so that neither do
 // the bits of the result.
 //
 // Source: the node's part of Tipparaju, Nieplocha, Panda 2003 (2.2), its leader not fixed;
@@ -28,12 +28,12 @@ task<> combine_and_send(context& me, const arguments& call) {
   const published_inputs inputs{me, call.bytes()};
   const std::byte* const own = call.contribution().data();
   co_await combine_by_rank(me, inputs, own, sum.data(), call.count);
-  co_await me.deliver(call.root, sum);
+  co_await me.send(call.root, sum);
 }
 
 task<> receive_sum(context& me, std::size_t node, std::span<std::byte> place) {
   const std::size_t from = co_await me.sender_among(me.shape().ranks_of(node));
-  co_await me.collect(from, place);
+  co_await me.receive(from, place);
 }
 
 task<> combine_all(context& me, const arguments& call) {
@@ -48,9 +48,9 @@ task<> combine_all(context& me, const arguments& call) {
       all.push_back(receive_sum(me, node, place));
       continue;
     }
-    const published_inputs neighbours{me, call.bytes()};
+    const published_inputs local_peers{me, call.bytes()};
     const std::byte* const own = call.contribution().data();
-    all.push_back(combine_arrivals(me, neighbours, own, place.data(), call.count));
+    all.push_back(combine_arrivals(me, local_peers, own, place.data(), call.count));
   }
   co_await when_all(std::move(all));
   co_await me.combine(call.receive, inputs, call.count);

@@ -24,7 +24,7 @@ namespace {
 task<> gather_halves(context& me, const halving& halves, std::size_t collector) {
   for (std::size_t distance = halves.last_distance(); distance != 0; distance /= 2) {
     if (((halves.fold().speaker() ^ collector) & distance) != 0) {
-      co_await me.deliver(halves.rank_at(distance), halves.mine(distance));
+      co_await me.send(halves.rank_at(distance), halves.mine(distance));
       co_return;
     }
     co_await me.expect(halves.rank_at(distance), halves.others(distance));
@@ -43,7 +43,7 @@ task<> run(context& me, const arguments& call) {
     co_await halves.reduce_scatter();
     co_await gather_halves(me, halves, fold.speaker_for(call.root));
     const bool for_root = fold.is_paired() && fold.partner() == call.root;
-    if (for_root) co_await me.deliver(call.root, sum);
+    if (for_root) co_await me.send(call.root, sum);
   } else if (at_root) {
     co_await me.expect(fold.partner(), sum);
   }

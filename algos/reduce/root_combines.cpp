@@ -1,8 +1,9 @@
 // Long reduce in the node's memory where ranks share cores, or are two.
 //
-//  1  every rank but the root offers its contribution in place, or stages it item by item, as far
+//  1  every rank but the root offers its contribution in place, or stages it segment by segment, as
+//  far
 //     ahead as the root lets it, and is done
-//  2  the root combines each item of all contributions, in rank order, or as they come where the
+//  2  the root combines each segment of all contributions, in rank order, or as they come where the
 //     order is free, straight into its result
 //
 // N-1 copies and one pass over N inputs. One rank does all the arithmetic, but nobody waits for
@@ -19,25 +20,25 @@
 namespace muster::algos {
 namespace {
 
-task<> offer(context& me, const arguments& call, track& in, std::size_t root) {
-  in.lend(call.contribution(), track::lending::for_loads);
+task<> offer(context& me, const arguments& call, pipeline& in, std::size_t root) {
+  in.lend(call.contribution(), pipeline::lending::for_loads);
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     co_await contribute(me, in, call.contribution(), k, root);
   }
   co_await in.returned(root);
 }
 
-task<> combine_all(context& me, const arguments& call, track& in) {
+task<> combine_all(context& me, const arguments& call, pipeline& in) {
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     const std::size_t offset = in.cut().offset(k);
-    co_await combine_arrivals(me, item_inputs{in, k}, call.contribution().data() + offset,
+    co_await combine_arrivals(me, segment_inputs{in, k}, call.contribution().data() + offset,
                               call.receive + offset, in.cut().length(k) / call.element());
     in.take(k);
   }
 }
 
 task<> run(context& me, const arguments& call) {
-  track in(me, 0, items(call.bytes(), 1, items::in_step, call.grain()));
+  pipeline in(me, 0, segments(call.bytes(), 1, segments::in_step, call.grain()));
   me.arrive();
   if (me.rank() == call.root) {
     co_await combine_all(me, call, in);
@@ -60,7 +61,7 @@ const algorithm reduce_root_combines = {
     .source = "SRM 2.4",
     .needs = "one node, little to combine",
     .suits = little_to_share,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

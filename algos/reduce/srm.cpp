@@ -1,15 +1,15 @@
-// Reduce over nodes, item by item.
+// Reduce over nodes, segment by segment.
 //
 //  1  the ranks of a node lend or stage their contributions. Short ones the leader combines with
 //     its own; of long ones each rank of a binomial tree combines what is right below it
 //  2  the leaders combine their nodes' results over a binomial tree towards the first node, while
-//     they combine the next item of their nodes
+//     they combine the next segment of their nodes
 //  3  the first leader hands the result to the root, if that is another rank
 //
 // ⌈log2 n⌉ steps between nodes. Inside a node whatever can be read where it is is not copied:
 // leaves of the tree alone may have to copy. For short contributions one pass over all inputs takes
 // the place of the paper's tree: their lines travel at the same time, not level by level. Long ones
-// are cut into items of 16 to 64 KiB, one behind the other on their way through both trees.
+// are cut into segments of 16 to 64 KiB, one behind the other on their way through both trees.
 // Everything is combined in node order, and in rank order inside a node, whatever the root: the
 // bits of the result do not depend on it.
 //
@@ -28,11 +28,12 @@ namespace {
 
 bool is_short(const arguments& call) { return call.bytes() <= 256; }
 
-items cut_for(const arguments& call) {
+segments cut_for(const arguments& call) {
   constexpr std::size_t kib = 1024;
-  const std::size_t item_bytes = std::clamp(call.bytes() / 16, 16 * kib, 64 * kib);
-  items cut(call.bytes(), 1, items::in_step, call.grain());
-  cut.piece = std::max(std::min(cut.piece, item_bytes) / call.grain() * call.grain(), call.grain());
+  const std::size_t segment_bytes = std::clamp(call.bytes() / 16, 16 * kib, 64 * kib);
+  segments cut(call.bytes(), 1, segments::in_step, call.grain());
+  cut.piece =
+      std::max(std::min(cut.piece, segment_bytes) / call.grain() * call.grain(), call.grain());
   return cut;
 }
 
@@ -40,8 +41,8 @@ struct reducing {
   context& me;
   const arguments& call;
   node_tree below;  // of long ones
-  track in;
-  std::span<std::byte> partials;  // a leader's: for two items
+  pipeline in;
+  std::span<std::byte> partials;  // a leader's: for two segments
 
   reducing(context& me, const arguments& call)
       : me(me), call(call), below(me), in(me, 0, cut_for(call)) {
@@ -78,7 +79,7 @@ task<> combine_nodes(reducing& of, std::size_t k) {
   if (of.me.rank() == of.call.root) {
     co_await of.me.copy(of.place(k), of.partial(k));
   } else {
-    co_await of.me.deliver(of.call.root, of.partial(k));
+    co_await of.me.send(of.call.root, of.partial(k));
   }
 }
 
@@ -113,7 +114,7 @@ const algorithm reduce_srm = {
     .source = "SRM 2.4",
     .needs = "a reduction that commutes, or nodes of consecutive ranks",
     .suits = combines_by_node,
-    .stages = track_stages,
+    .stages = pipeline_stages,
     .run = run,
 };
 

@@ -1,12 +1,12 @@
 // Long reduce-scatter in the node's memory, of blocks of any lengths: an alltoall that combines.
 //
 //  1  every rank offers its contribution where it is, if the others can read it there; otherwise it
-//     copies, item by item, one piece of every block into its stage
+//     copies, segment by segment, one piece of every block into its stage
 //  2  every rank combines the pieces of its own block from all straight into its result, in rank
 //     order, or as they come where the order is free
 //
 // Offered: one pass over N blocks; staged: one copy of them before. Blocks are cut alike; the
-// longest says how many items there are, shorter ones have nothing in the last.
+// longest says how many segments there are, shorter ones have nothing in the last.
 //
 // Source: the shared buffers of Tipparaju, Nieplocha, Panda 2003 (2.2), with every rank the root of
 // a block.
@@ -33,10 +33,11 @@ public:
     for (std::size_t i = 0; i < ranks; ++i) bytes = std::max(bytes, call_.sent_to(i).size());
     return bytes;
   }
-  /// What an item holds of a rank's block.
-  std::span<const std::byte> piece(const items& cut, std::size_t rank, std::size_t item) const {
+  /// What a segment holds of a rank's block.
+  std::span<const std::byte> piece(const segments& cut, std::size_t rank,
+                                   std::size_t segment) const {
     const std::size_t bytes = call_.sent_to(rank).size();
-    const std::size_t from = std::min(bytes, cut.offset(item));
+    const std::size_t from = std::min(bytes, cut.offset(segment));
     return all_.subspan(offset(rank) + from, std::min(bytes - from, cut.piece));
   }
 
@@ -45,37 +46,37 @@ private:
   std::span<const std::byte> all_;
 };
 
-task<> stage_pieces(context& me, track& in, const blocks& mine, std::size_t item) {
-  std::byte* room = co_await in.room(item);
+task<> stage_pieces(context& me, pipeline& in, const blocks& mine, std::size_t segment) {
+  std::byte* slot = co_await in.slot(segment);
   for (std::size_t to = 0; to < me.size(); ++to) {
     if (to == me.rank()) continue;
-    const auto piece = mine.piece(in.cut(), to, item);
-    co_await me.stage({room + to * in.cut().piece, piece.size()}, piece);
+    const auto piece = mine.piece(in.cut(), to, segment);
+    co_await me.stage({slot + to * in.cut().piece, piece.size()}, piece);
   }
-  in.post(item);
+  in.post(segment);
 }
 
-task<> combine_pieces(context& me, track& in, const blocks& mine, std::size_t item,
+task<> combine_pieces(context& me, pipeline& in, const blocks& mine, std::size_t segment,
                       std::byte* result) {
-  const auto own = mine.piece(in.cut(), me.rank(), item);
+  const auto own = mine.piece(in.cut(), me.rank(), segment);
   if (own.empty()) {
-    co_await in.all_here(item);
+    co_await in.all_here(segment);
   } else {
-    const item_inputs inputs{in, item, me.rank() * in.cut().piece, mine.offset(me.rank())};
-    co_await combine_arrivals(me, inputs, own.data(), result + in.cut().offset(item),
+    const segment_inputs inputs{in, segment, me.rank() * in.cut().piece, mine.offset(me.rank())};
+    co_await combine_arrivals(me, inputs, own.data(), result + in.cut().offset(segment),
                               own.size() / me.call().element());
   }
-  in.take(item);
+  in.take(segment);
 }
 
 task<> run(context& me, const arguments& call) {
   std::span<const std::byte> all(call.sent_to(0).data(), call.contributed_bytes(me.size()));
   // In place, the result would overwrite what others still have to read: that is moved aside.
-  if (call.in_place()) all = me.set_aside(all);
+  if (call.in_place()) all = me.save(all);
   const blocks mine(call, all);
-  track in(me, 0, items(mine.longest(me.size()), me.size(), items::in_step, call.grain()));
+  pipeline in(me, 0, segments(mine.longest(me.size()), me.size(), segments::in_step, call.grain()));
   me.arrive();
-  const bool lent = in.lend(all, track::lending::for_loads);
+  const bool lent = in.lend(all, pipeline::lending::for_loads);
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     if (!lent) co_await stage_pieces(me, in, mine, k);
     co_await combine_pieces(me, in, mine, k, call.receive);
@@ -95,7 +96,7 @@ constexpr algorithm row_of(collective what) {
       .source = "SRM 2.2",
       .needs = "one node",
       .suits = pieces_fit,
-      .stages = track_stages,
+      .stages = pipeline_stages,
       .run = run,
   };
 }

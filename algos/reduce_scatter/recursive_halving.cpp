@@ -66,7 +66,7 @@ task<> run(context& me, const arguments& call) {
   }
   co_await combine_halves(in);
   if (in.fold.is_paired()) {
-    co_await me.deliver(in.fold.partner(), in.of_rank(in.fold.partner()));
+    co_await me.send(in.fold.partner(), in.of_rank(in.fold.partner()));
   }
   co_await me.copy(call.result(), in.of_rank(me.rank()));
 }

@@ -19,11 +19,11 @@ namespace muster::algos {
 namespace {
 
 task<> pass_on(context& me, std::size_t distance, std::span<const std::byte> sum) {
-  if (me.rank() + distance < me.size()) co_await me.deliver(me.rank() + distance, sum);
+  if (me.rank() + distance < me.size()) co_await me.send(me.rank() + distance, sum);
 }
 
 task<> receive(context& me, std::size_t distance, std::span<std::byte> theirs) {
-  if (me.rank() >= distance) co_await me.collect(me.rank() - distance, theirs);
+  if (me.rank() >= distance) co_await me.receive(me.rank() - distance, theirs);
 }
 
 task<> run(context& me, const arguments& call) {

@@ -33,13 +33,13 @@ task<> send_down(scattering& of, binomial_tree::branch child) {
   const std::size_t to = of.tree.number_of(child.member);
   if (!of.tree.is_root()) {
     const std::size_t offset = (child.member - of.tree.mine()) * bytes;
-    co_await of.me.deliver(to, of.blocks.subspan(offset, child.below * bytes));
+    co_await of.me.send(to, of.blocks.subspan(offset, child.below * bytes));
     co_return;
   }
   const std::size_t first = of.tree.before_wrap(child.member, child.below);
-  co_await of.me.deliver(to, {of.call.sent_to(to).data(), first * bytes});
+  co_await of.me.send(to, {of.call.sent_to(to).data(), first * bytes});
   if (first == child.below) co_return;
-  co_await of.me.deliver(to, {of.call.sent_to(0).data(), (child.below - first) * bytes});
+  co_await of.me.send(to, {of.call.sent_to(0).data(), (child.below - first) * bytes});
 }
 
 task<> receive_from_parent(scattering& of) {

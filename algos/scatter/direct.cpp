@@ -21,7 +21,7 @@ task<> run(context& me, const arguments& call) {
     co_await me.expect(call.root, call.result());
     co_return;
   }
-  const auto transfer = [&](std::size_t to) { return me.deliver(to, call.sent_to(to)); };
+  const auto transfer = [&](std::size_t to) { return me.send(to, call.sent_to(to)); };
   co_await transfer_with_all(me, transfer, ports_of(me));
   if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
 }

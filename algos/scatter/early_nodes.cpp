@@ -3,7 +3,8 @@
 //  1  of each other node whoever comes first speaks for it, and calls on the root
 //  2  the root sends each that calls the blocks of all its node, in one message from where they lie
 //  3  they come straight into the speaker's stage, or, if there is no room for all of them, into
-//     working memory and item by item into the stage; so the root stages those of its own node
+//     working memory and segment by segment into the stage; so the root stages those of its own
+//     node
 //  4  the ranks of the node copy their blocks out
 //
 // The root's node posts n-1 messages of p blocks, of which none is passed on; the others a call. A
@@ -20,7 +21,7 @@
 #include "algos/algorithms.hpp"
 #include "algos/patterns/arrival/first_comers.hpp"
 #include "algos/patterns/call/suitability.hpp"
-#include "algos/patterns/node/receive_items.hpp"
+#include "algos/patterns/node/receive_segments.hpp"
 #include "algos/patterns/node/stage_blocks.hpp"
 
 namespace muster::algos {
@@ -30,7 +31,7 @@ namespace {
 struct node_blocks {
   context& me;
   const arguments& call;
-  track staged;                       // of the speaker: a block for each of its node
+  pipeline staged;                    // of the speaker: a block for each of its node
   std::span<const std::byte> passed;  // a speaker's, but the root's, where they went past the stage
 
   node_blocks(context& me, const arguments& call)
@@ -42,19 +43,19 @@ struct node_blocks {
     if (room_.empty()) room_ = me.scratch(me.shape().largest_node() * call.bytes());
     return room_.first(length);
   }
-  std::span<const std::byte> block(std::size_t neighbour) const {
-    if (me.rank() == call.root) return call.sent_to(me.rank_of(neighbour));
-    return passed.subspan(neighbour * call.bytes(), call.bytes());
+  std::span<const std::byte> block(std::size_t local_peer) const {
+    if (me.rank() == call.root) return call.sent_to(me.rank_of(local_peer));
+    return passed.subspan(local_peer * call.bytes(), call.bytes());
   }
 
 private:
   std::span<std::byte> room_;
 
-  static items cut_for(const context& me, const arguments& call) {
+  static segments cut_for(const context& me, const arguments& call) {
     const std::size_t ranks = me.node().size();
-    items cut(call.bytes(), ranks, items::far);
+    segments cut(call.bytes(), ranks, segments::far);
     // Side by side as they come, where there is room for all.
-    if (ranks * call.bytes() <= wire::item_bytes)
+    if (ranks * call.bytes() <= wire::segment_bytes)
       cut.piece = std::max<std::size_t>(call.bytes(), 1);
     return cut;
   }
@@ -72,7 +73,7 @@ task<> send_to_node_of(node_blocks& in, std::size_t speaker) {
     }
     blocks = packed;
   }
-  co_await in.me.deliver(speaker, blocks);
+  co_await in.me.send(speaker, blocks);
 }
 
 task<> serve(node_blocks& in) {
@@ -82,17 +83,17 @@ task<> serve(node_blocks& in) {
 
 /// The blocks of the speaker's node, where they are not in the stage.
 task<> serve_own_node(node_blocks& in) {
-  const auto block = [&in](std::size_t neighbour) { return in.block(neighbour); };
+  const auto block = [&in](std::size_t local_peer) { return in.block(local_peer); };
   if (in.me.node().size() > 1) co_await stage_blocks(in.me, in.staged, block);
   if (!in.call.in_place()) co_await in.me.copy(in.call.result(), block(in.me.node_index()));
 }
 
 task<> receive_into_stage(node_blocks& in) {
-  const std::span<std::byte> room = {co_await in.staged.room(0), in.bytes()};
-  co_await in.me.expect(in.call.root, room);
+  const std::span<std::byte> slot = {co_await in.staged.slot(0), in.bytes()};
+  co_await in.me.expect(in.call.root, slot);
   in.staged.post(0);
   co_await in.me.copy(in.call.result(),
-                      room.subspan(in.me.node_index() * in.call.bytes(), in.call.bytes()));
+                      slot.subspan(in.me.node_index() * in.call.bytes(), in.call.bytes()));
 }
 
 task<> speak(node_blocks& in) {
@@ -120,12 +121,12 @@ task<> run(context& me, const arguments& call) {
   } else if (me.node_index() == speaker) {
     co_await speak(in);
   } else if (call.count != 0) {
-    co_await receive_items(in.staged, speaker, me.node_index(), call.result());
+    co_await receive_segments(in.staged, speaker, me.node_index(), call.result());
   }
 }
 
 stage_kind stages(const shape& ranks, const machine&, const arguments& call) {
-  return stages_of_track(ranks.largest_node() * call.bytes());
+  return stages_of_pipeline(ranks.largest_node() * call.bytes());
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {

@@ -20,7 +20,7 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
-  const auto transfer = [&](std::size_t to) { return me.deliver(to, call.sent_to(to)); };
+  const auto transfer = [&](std::size_t to) { return me.send(to, call.sent_to(to)); };
   co_await transfer_with_all(me, transfer);
 }
 

@@ -7,8 +7,8 @@
 #include <muster/api/varying.hpp>
 #include <muster/call/neighborhood.hpp>
 
-/// Collectives in which each rank exchanges blocks with its neighbours alone, and waits for nobody
-/// else. All ranks of the team make the call, also those that have no neighbours, with the same
+/// Collectives in which each rank exchanges blocks with its neighbors alone, and waits for nobody
+/// else. All ranks of the team make the call, also those that have no neighbors, with the same
 /// type of elements.
 ///
 /// A block must be as long where it is received as where it is sent; another length is

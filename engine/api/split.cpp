@@ -60,9 +60,9 @@ protected:
 };
 
 /// A team in the making, as one rank sees it.
-class founding {
+class new_team {
 public:
-  founding(team& of, const request& what) : of_(of), what_(what) {
+  new_team(team& of, const request& what) : of_(of), what_(what) {
     asked_.mine = what.ask();
     asked_.mine[turn] = of.count_derived();
     asked_.all.resize(of.size());
@@ -135,7 +135,7 @@ task<std::unique_ptr<team>> found(team& of, const request& what) {
                 "split: the simulation leaves out payload, which teams are made with; expected "
                 "one with payload");
   }
-  founding one(of, what);
+  new_team one(of, what);
   // Where the second round fails, what was provided stays in use: others may have heard of it.
   co_await when_all(one.ask_all(), one.tell_all());
   co_return one.derive();

@@ -114,7 +114,7 @@ inline std::size_t require_blocks(std::string_view call, std::size_t has, std::s
 void require_within(std::string_view call, std::string_view argument, std::size_t has,
                     const block_layout& blocks, std::size_t ranks,
                     std::string_view because = "one for each rank");
-/// The same for the neighbours of a rank, of which there may be none.
+/// The same for the neighbors of a rank, of which there may be none.
 [[noreturn]] void reject_neighbor_blocks(std::string_view call, std::string_view argument,
                                          std::size_t has, std::size_t neighbors);
 inline std::size_t require_neighbor_blocks(std::string_view call, std::string_view argument,

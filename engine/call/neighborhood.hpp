@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// How blocks find each other where two ranks are neighbours several times.
+/// How blocks find each other where two ranks are neighbors several times.
 enum class pairing : std::uint8_t {
   in_order,  ///< the first to a rank is that rank's first from this one, and so on
   opposite,  ///< sources and destinations are pairs of opposite directions: what goes one way comes
@@ -14,7 +14,7 @@ enum class pairing : std::uint8_t {
 };
 
 /// The ranks with which a rank exchanges blocks, in the order of its blocks. `no_rank` stands for a
-/// neighbour that is not there: its block is neither read nor written. A view, trivially copyable.
+/// neighbor that is not there: its block is neither read nor written. A view, trivially copyable.
 ///
 /// Each rank has its own. A rank must be among the sources of each of its destinations, as often.
 struct neighborhood {

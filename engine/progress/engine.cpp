@@ -224,18 +224,18 @@ void engine::relax(idle_time& idle) {
   // A spin in vain says that the peers are not running, perhaps because they share this core: it is
   // tried again only after a while.
   constexpr unsigned waits_without_spin = 16;
-  ++idle.looks;
-  if (spins_skipped_ == 0 && waiting_.spins != 0 && idle.looks > waiting_.spins) {
+  ++idle.polls;
+  if (spins_skipped_ == 0 && waiting_.spins != 0 && idle.polls > waiting_.spins) {
     spins_skipped_ = waits_without_spin;
   }
-  if (spins_skipped_ == 0 && idle.looks <= waiting_.spins) {
+  if (spins_skipped_ == 0 && idle.polls <= waiting_.spins) {
     spin_pause();
-    if (idle.looks % looks_between_checks == 0 && resume_interrupted(false)) idle = {};
+    if (idle.polls % looks_between_checks == 0 && resume_interrupted(false)) idle = {};
     return;
   }
   // The clock and the reasons to give up are looked at once in a while: most waits end before.
   constexpr unsigned yields_between_checks = 8;
-  if (idle.looks % yields_between_checks == 0 || waiting_.yield_for == clock_time(0)) {
+  if (idle.polls % yields_between_checks == 0 || waiting_.yield_for == clock_time(0)) {
     const clock_time time = now();
     if (idle.since == clock_time(0)) idle.since = time;
     if (resume_interrupted(false)) {
@@ -245,7 +245,7 @@ void engine::relax(idle_time& idle) {
     const clock_time waited = time - idle.since;
     if (waited >= waiting_.yield_for && waiting_.when_idle != idling::looks_on) {
       if (waiting_.when_idle == idling::sleeps) return sleep();
-      idle.looks += yields_between_checks - 1;  // after one look the next nap
+      idle.polls += yields_between_checks - 1;  // after one look the next nap
       return nap(waited);
     }
   }

@@ -190,7 +190,7 @@ public:
 private:
   friend class waiter;
   struct idle_time {
-    unsigned looks = 0;
+    unsigned polls = 0;
     clock_time since{0};
   };
 

@@ -196,7 +196,7 @@ void check_buffers(const arguments& call, std::size_t rank, std::size_t ranks) {
   }
 }
 
-// ---- with neighbours
+// ---- with local peers
 
 void check_ranks(const arguments& call, std::span<const std::size_t> list, std::string_view which,
                  std::size_t ranks) {

@@ -170,8 +170,8 @@ void context::arrive() noexcept {
 }
 
 std::size_t context::first_here() noexcept {
-  wire::counter& first = board().attendance(ticket_.lane).first;
-  const std::uint64_t mine = ticket_.items(index_);
+  wire::counter& first = board().arrival_counter(ticket_.lane).first;
+  const std::uint64_t mine = ticket_.segments(index_);
   const auto is_of_this_operation = [mine](std::uint64_t word) { return (word ^ mine) >> 32 == 0; };
   // relaxed: it says who, and nothing of what that one has done. The line is this operation's, or
   // of an earlier one that the whole node has completed.
@@ -203,16 +203,16 @@ void context::publish(std::span<const std::byte> first,
   prepare_next_publication(first.size() + second.size());
 }
 
-void context::prefetch_next(std::size_t neighbour, std::size_t published) const noexcept {
+void context::prefetch_next(std::size_t local_peer, std::size_t published) const noexcept {
   const std::size_t lane = board().lane_of(ticket_.sequence + 1);
-  prefetch_to_read(&board().arrival(lane, neighbour));
+  prefetch_to_read(&board().arrival(lane, local_peer));
   if (ticket_.kind == stage_kind::none) return;
-  prefetch_to_read(staged(lane, neighbour, published));
+  prefetch_to_read(staged(lane, local_peer, published));
 }
 
 std::span<std::byte> context::scratch(std::size_t bytes) { return scratch_.take(bytes); }
 
-std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) {
+std::span<const std::byte> context::save(std::span<const std::byte> bytes) {
   wire::virtual_time* const time = fabric().time();
   if (bytes.empty() || (time != nullptr && !time->carries_payload())) return bytes;
   const std::span<std::byte> aside = scratch(bytes.size());
@@ -220,7 +220,7 @@ std::span<const std::byte> context::set_aside(std::span<const std::byte> bytes) 
   return aside;
 }
 
-void context::set_aside(std::span<std::span<const std::byte>> blocks) {
+void context::save(std::span<std::span<const std::byte>> blocks) {
   wire::virtual_time* const time = fabric().time();
   if (time != nullptr && !time->carries_payload()) return;
   std::size_t all = 0;
@@ -258,10 +258,12 @@ void context::throw_breakage() const {
   throw error(errc::stopped, describe() + ": the team is being broken by another rank");
 }
 
-void context::add_lender(track& one) noexcept { one.next_lender_ = std::exchange(lenders_, &one); }
+void context::add_lender(pipeline& one) noexcept {
+  one.next_lender_ = std::exchange(lenders_, &one);
+}
 
-void context::forget_lender(const track& one) noexcept {
-  track** at = &lenders_;
+void context::forget_lender(const pipeline& one) noexcept {
+  pipeline** at = &lenders_;
   while (*at != &one) at = &(*at)->next_lender_;
   *at = one.next_lender_;
 }
@@ -270,12 +272,12 @@ std::string context::describe() const {
   return muster::describe(call_) + ", operation " + std::to_string(ticket_.sequence);
 }
 
-void context::throw_mismatch(std::size_t neighbour) const {
-  if (auto why = mismatch(node_[neighbour])) throw *why;
+void context::throw_mismatch(std::size_t local_peer) const {
+  if (auto why = mismatch(node_[local_peer])) throw *why;
   throw error(errc::mismatched_call,
-              "rank " + std::to_string(node_[neighbour]) + " and rank " + std::to_string(rank()) +
+              "rank " + std::to_string(node_[local_peer]) + " and rank " + std::to_string(rank()) +
                   " called different collectives before " + describe(),
-              node_[neighbour]);
+              node_[local_peer]);
 }
 
 std::optional<error> context::mismatch(std::size_t other) const {
@@ -361,8 +363,8 @@ std::exception_ptr context::breakage() const noexcept {
 }
 
 std::exception_ptr context::breakage_once_written() const noexcept {
-  constexpr int most_looks = 10'000;  // one that died in the middle never has
-  for (int look = 0; look < most_looks; ++look) {
+  constexpr int most_polls = 10'000;  // one that died in the middle never has
+  for (int look = 0; look < most_polls; ++look) {
     if (auto why = breakage()) return why;
     ::sched_yield();
   }

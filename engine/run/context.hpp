@@ -17,9 +17,9 @@
 #include <muster/call/combine.hpp>
 #include <muster/coro/pooled.hpp>
 #include <muster/run/arrival_log.hpp>
+#include <muster/run/pipeline.hpp>
 #include <muster/run/scratch_memory.hpp>
 #include <muster/run/team.hpp>
-#include <muster/run/track.hpp>
 #include <muster/run/waits.hpp>
 #include <muster/select/catalog.hpp>
 #include <muster/select/prepared_call.hpp>
@@ -47,37 +47,37 @@ public:
   const muster::machine& machine() const noexcept { return team_.machine(); }
   const arguments& call() const noexcept { return call_; }
 
-  /// The ranks of this rank's node, ascending; a neighbour is an index into it.
+  /// The ranks of this rank's node, ascending; a local peer is an index into it.
   std::span<const std::size_t> node() const noexcept { return node_; }
   std::size_t node_index() const noexcept { return index_; }
-  std::size_t rank_of(std::size_t neighbour) const noexcept { return node_[neighbour]; }
+  std::size_t rank_of(std::size_t local_peer) const noexcept { return node_[local_peer]; }
 
   /// Announces this rank's arrival. Every rank of every operation does so exactly once.
   void arrive() noexcept;
-  /// The same, with up to `wire::short_stage_bytes` bytes for the neighbours to read.
+  /// The same, with up to `wire::short_stage_bytes` bytes for the local peers to read.
   void publish(std::span<const std::byte> bytes) noexcept { publish(bytes, {}); }
   /// The same with two stretches of bytes, one after the other.
   void publish(std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
-  /// Waits for a neighbour to arrive; what it published, which must be `bytes` long.
-  read_wait read(std::size_t neighbour, std::size_t bytes) noexcept {
-    return {*this, neighbour, bytes};
+  /// Waits for a local peer to arrive; what it published, which must be `bytes` long.
+  read_wait read(std::size_t local_peer, std::size_t bytes) noexcept {
+    return {*this, local_peer, bytes};
   }
-  /// Waits for all neighbours to arrive, or for some, who stand for the others.
-  everybody all_here() noexcept { return {*this, neighbour_list(node_.size())}; }
-  everybody all_here(std::span<const std::size_t> neighbours) noexcept {
-    return {*this, neighbour_list(neighbours)};
+  /// Waits for all local peers to arrive, or for some, who stand for the others.
+  everybody all_here() noexcept { return {*this, local_peer_list(node_.size())}; }
+  everybody all_here(std::span<const std::size_t> local_peers) noexcept {
+    return {*this, local_peer_list(local_peers)};
   }
-  /// The neighbour, perhaps this rank itself, that was first of its node to ask this in this
+  /// The local peer, perhaps this rank itself, that was first of its node to ask this in this
   /// operation: all who ask are told the same, without waiting.
   std::size_t first_here() noexcept;
-  /// Neighbours in the order of their arrival.
-  neighbour_arrivals here() noexcept { return neighbour_arrivals(*this); }
-  neighbour_arrivals here(std::span<const std::size_t> neighbours) noexcept {
-    return {*this, neighbours};
+  /// Local peers in the order of their arrival.
+  local_peer_arrivals here() noexcept { return local_peer_arrivals(*this); }
+  local_peer_arrivals here(std::span<const std::size_t> local_peers) noexcept {
+    return {*this, local_peers};
   }
-  /// What a neighbour that has arrived published.
-  std::span<const std::byte> published(std::size_t neighbour, std::size_t bytes) const noexcept {
-    return {publication(neighbour, bytes), bytes};
+  /// What a local peer that has arrived published.
+  std::span<const std::byte> published(std::size_t local_peer, std::size_t bytes) const noexcept {
+    return {publication(local_peer, bytes), bytes};
   }
 
   /// Counts this rank in among those of its node, at most once an operation and after its arrival:
@@ -90,26 +90,26 @@ public:
   //
   // In one of two schemes, by length alone. Short messages are copied into a channel, whether the
   // receiver is there or not: their coming is the first that it hears of the sender. Long ones go
-  // *in place*: the receiver first invites the sender, who hears by that that it is there, and then
-  // sends straight into its memory.
+  // *zero-copy*: the receiver first invites the sender, who hears by that that it is there, and
+  // then sends straight into its memory.
 
   /// Sends bytes to a rank; complete when they may be changed. In order per pair. They are the
-  /// caller's, `staging` or `scratch`, which outlive the operation whatever becomes of it.
-  task<> deliver(std::size_t rank, std::span<const std::byte> bytes);
-  /// Receives the next bytes from a rank into their place: `invite`, then `collect`.
+  /// caller's, `shared_scratch` or `scratch`, which outlive the operation whatever becomes of it.
+  task<> send(std::size_t rank, std::span<const std::byte> bytes);
+  /// Receives the next bytes from a rank into their place: `invite`, then `receive`.
   task<> expect(std::size_t rank, std::span<std::byte> bytes);
-  /// Lets a rank send its next message of so many bytes, if such go in place; else does nothing.
+  /// Lets a rank send its next message of so many bytes, if such are zero-copy; else does nothing.
   task<> invite(std::size_t rank, std::size_t bytes);
   /// Receives a message to which its sender was invited, or that is too short for that.
-  task<> collect(std::size_t rank, std::span<std::byte> bytes);
-  bool goes_in_place(std::size_t bytes) const noexcept;
+  task<> receive(std::size_t rank, std::span<std::byte> bytes);
+  bool is_zero_copy(std::size_t bytes) const noexcept;
   /// Of a block that came another way.
   /// \throws error `errc::mismatched_call` where this rank expects another length
   void check_length(std::size_t from, std::size_t sent, std::size_t expected) const;
   /// A short message that is no payload but says how the algorithm goes on: where a simulation
   /// leaves payload out, it is sent nevertheless. At most `most_note` bytes, which both ends know.
-  task<> tell(std::size_t rank, std::span<const std::byte> note);
-  task<> hear(std::size_t rank, std::span<std::byte> note);
+  task<> send_note(std::size_t rank, std::span<const std::byte> note);
+  task<> receive_note(std::size_t rank, std::span<std::byte> note);
   static constexpr std::size_t most_note = 48;
   /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
   /// what has come already the rank that comes first in `ranks` is first.
@@ -120,22 +120,23 @@ public:
     return {*this, wire::stream::invitations, std::move(ranks)};
   }
 
-  /// Waits for the next message of whoever of these ranks of a node sends one; `collect` takes it.
-  /// It is not in place: nobody knows whom to invite.
+  /// Waits for the next message of whoever of these ranks of a node sends one; `receive` takes it.
+  /// It is not zero-copy: nobody knows whom to invite.
   task<std::size_t> sender_among(std::span<const std::size_t> ranks);
 
-  /// The memory that a neighbour provides for this operation; see `staging`.
-  task<std::span<std::byte>> staging_of(std::size_t neighbour, std::size_t bytes);
-  /// That of which a neighbour has told where it is.
-  std::span<std::byte> staging_at(const wire::origin& where, std::size_t bytes) const noexcept;
+  /// The memory that a local peer provides for this operation; see `shared_scratch`.
+  task<std::span<std::byte>> shared_scratch_of(std::size_t local_peer, std::size_t bytes);
+  /// That of which a local peer has told where it is.
+  std::span<std::byte> shared_scratch_at(const wire::origin& where,
+                                         std::size_t bytes) const noexcept;
 
   /// Working memory that lives as long as the operation, so that it may be lent: what an
   /// algorithm's own frame holds is gone before a failure is announced.
   std::span<std::byte> scratch(std::size_t bytes);
   /// A copy in such memory.
-  std::span<const std::byte> set_aside(std::span<const std::byte> bytes);
+  std::span<const std::byte> save(std::span<const std::byte> bytes);
   /// The same for several blocks, each of which is exchanged for its copy.
-  void set_aside(std::span<std::span<const std::byte>> blocks);
+  void save(std::span<std::span<const std::byte>> blocks);
 
   /// Local work. Awaited, so that it can take time where time is virtual.
   wire::work_wait copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
@@ -155,7 +156,7 @@ public:
     }
     return wire::work_wait(time);
   }
-  /// The same into this rank's result: from its own buffer, or from a neighbour's memory.
+  /// The same into this rank's result: from its own buffer, or from a local peer's memory.
   wire::work_wait copy_own(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
     if (copy_to_result_ == nullptr || to.data() == from.data()) return copy(to, from);
     (*copy_to_result_)(to.data(), from.data(), from.size());
@@ -163,7 +164,7 @@ public:
   }
   wire::work_wait copy_result(std::span<std::byte> to, const std::byte* from) {
     wire::virtual_time* const time = fabric().time();
-    read_neighbours([&] {
+    read_local_peers([&] {
       if (copy_to_result_ != nullptr) {
         (*copy_to_result_)(to.data(), from, to.size());
       } else {
@@ -175,7 +176,7 @@ public:
   wire::work_wait combine(std::byte* to, std::span<const std::byte* const> from,
                           std::size_t count) {
     wire::virtual_time* const time = fabric().time();
-    read_neighbours([&] {
+    read_local_peers([&] {
       if (time != nullptr) [[unlikely]] {
         time->combine(call_, to, from, count);
       } else {
@@ -215,14 +216,14 @@ private:
   friend class turn_wait;
   friend class count_in_wait;
   friend class read_wait;
-  friend class neighbours_wait;
+  friend class local_peers_wait;
   friend class everybody;
-  friend class neighbour_arrivals;
-  friend class track;
-  friend class varying_track;
+  friend class local_peer_arrivals;
+  friend class pipeline;
+  friend class varying_pipeline;
   friend class takers_wait;
   friend class peer_arrivals;
-  friend class staging;
+  friend class shared_scratch;
 
   wire::fabric& fabric() const noexcept { return team_.fabric(); }
   /// The time that this rank's work so far takes.
@@ -237,38 +238,38 @@ private:
     }
   }
   const wire::board& board() const noexcept { return team_.fabric().board(); }
-  wire::arrival& arrival(std::size_t neighbour) const noexcept { return lane_[neighbour]; }
-  bool has_arrived(std::size_t neighbour) const noexcept {
+  wire::arrival& arrival(std::size_t local_peer) const noexcept { return lane_[local_peer]; }
+  bool has_arrived(std::size_t local_peer) const noexcept {
     // acquire: pairs with the release in `fabric::announce`.
-    const std::uint64_t word = arrival(neighbour).word.load(std::memory_order_acquire);
+    const std::uint64_t word = arrival(local_peer).word.load(std::memory_order_acquire);
     return ((word ^ ticket_.word) >> 32) == 0;
   }
-  /// Whether a neighbour that has arrived is in another operation than this rank.
-  bool differs(std::size_t neighbour) const noexcept {
+  /// Whether a local peer that has arrived is in another operation than this rank.
+  bool differs(std::size_t local_peer) const noexcept {
     // relaxed: whoever asks has seen the word with acquire.
-    return arrival(neighbour).word.load(std::memory_order_relaxed) != ticket_.word;
+    return arrival(local_peer).word.load(std::memory_order_relaxed) != ticket_.word;
   }
-  /// Of a neighbour that has arrived: throws if it is in another operation, and takes note of what
+  /// Of a local peer that has arrived: throws if it is in another operation, and takes note of what
   /// it says it has completed.
-  void check_fingerprint(std::size_t neighbour) {
-    if (differs(neighbour)) [[unlikely]] {
-      throw_mismatch(neighbour);
+  void check_fingerprint(std::size_t local_peer) {
+    if (differs(local_peer)) [[unlikely]] {
+      throw_mismatch(local_peer);
     }
-    std::uint64_t& known = team_.known_complete_[neighbour];
-    known = std::max(known, arrival(neighbour).completed.load(std::memory_order_relaxed));
+    std::uint64_t& known = team_.known_complete_[local_peer];
+    known = std::max(known, arrival(local_peer).completed.load(std::memory_order_relaxed));
   }
-  /// A neighbour was there at the first look. Where it waits for nobody it is ahead, and what it
+  /// A local peer was there at the first look. Where it waits for nobody it is ahead, and what it
   /// will be asked for next is probably there, too: that can travel meanwhile.
-  void look_ahead(std::size_t neighbour, std::size_t published) const noexcept {
+  void look_ahead(std::size_t local_peer, std::size_t published) const noexcept {
     if (has_root(call_.what) && ticket_.kind <= stage_kind::one_way) {
-      prefetch_next(neighbour, published);
+      prefetch_next(local_peer, published);
     }
   }
-  void prefetch_next(std::size_t neighbour, std::size_t published) const noexcept;
+  void prefetch_next(std::size_t local_peer, std::size_t published) const noexcept;
   /// Where so many published bytes lie, of which too many for the arrival's line.
-  std::byte* staged(std::size_t stage, std::size_t neighbour, std::size_t bytes) const noexcept {
-    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(stage, neighbour)
-                                           : board().short_stage(stage, neighbour);
+  std::byte* staged(std::size_t stage, std::size_t local_peer, std::size_t bytes) const noexcept {
+    return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(stage, local_peer)
+                                           : board().short_stage(stage, local_peer);
   }
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Where time is virtual, fetching a flag's line takes some.
@@ -277,7 +278,7 @@ private:
       time->fetch_line(flag);
     }
   }
-  [[noreturn]] void throw_mismatch(std::size_t neighbour) const;
+  [[noreturn]] void throw_mismatch(std::size_t local_peer) const;
   /// Set as long as it lives, also where the work between them throws.
   class reading_marks {
   public:
@@ -289,11 +290,11 @@ private:
   private:
     wire::fabric& on_;
   };
-  /// Does work that reads neighbours' memory. They may have lent it, and whoever lends takes it
+  /// Does work that reads local peers' memory. They may have lent it, and whoever lends takes it
   /// back when the operation fails: then the work is not begun, or does not count.
   /// \throws error where the team is broken before or after.
   template <class Work>
-  void read_neighbours(Work work) {
+  void read_local_peers(Work work) {
     if (ticket_.kind < stage_kind::lengthy) {  // nothing is lent
       work();
     } else {
@@ -313,21 +314,21 @@ private:
     }
   }
   [[noreturn]] void throw_breakage() const;
-  // Tracks of this operation from whose lent memory the kernel copies.
-  void add_lender(track& one) noexcept;
-  void forget_lender(const track& one) noexcept;
+  // Pipelines of this operation from whose lent memory the kernel copies.
+  void add_lender(pipeline& one) noexcept;
+  void forget_lender(const pipeline& one) noexcept;
   /// Where the kernel has refused a reader.
   void answer_readers() noexcept {
-    for (track* one = lenders_; one != nullptr; one = one->next_lender_) one->answer_readers();
+    for (pipeline* one = lenders_; one != nullptr; one = one->next_lender_) one->answer_readers();
   }
-  task<> deliver_pieces(std::size_t rank, std::span<const std::byte> bytes);
-  task<> deliver_in_place(std::size_t rank, std::span<const std::byte> bytes);
+  task<> send_pieces(std::size_t rank, std::span<const std::byte> bytes);
+  task<> send_zero_copy(std::size_t rank, std::span<const std::byte> bytes);
   /// What comes next from a rank that is to send, or to be sent, so many bytes; also a question.
   message_header take_header(wire::channel& in, std::size_t from, std::size_t bytes);
   /// Where a rank's published bytes lie.
-  std::byte* publication(std::size_t neighbour, std::size_t bytes) const noexcept {
-    if (bytes <= wire::inline_bytes) return arrival(neighbour).payload.data();
-    return staged(ticket_.stage, neighbour, bytes);
+  std::byte* publication(std::size_t local_peer, std::size_t bytes) const noexcept {
+    if (bytes <= wire::inline_bytes) return arrival(local_peer).payload.data();
+    return staged(ticket_.stage, local_peer, bytes);
   }
   bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
   void enter() override;
@@ -351,7 +352,7 @@ private:
   error left_out(std::size_t rank, std::uint64_t its_sequence) const;
   /// What comes next from a neighbor is of another operation.
   error not_mutual(std::size_t rank, std::uint64_t its_sequence) const;
-  /// Of a neighbour that is waited for and has completed this operation without: why; or null.
+  /// Of a local peer that is waited for and has completed this operation without: why; or null.
   std::exception_ptr unanswered(std::size_t rank) const;
   std::exception_ptr breakage() const noexcept;
   /// Of a broken team: whoever breaks it may still be writing why.
@@ -365,17 +366,17 @@ private:
   prepared_call prepared_;
   bool running_ = false;
   timed_copy* copy_to_result_ = nullptr;  // null: by ordinary stores, or where time is virtual
-  wire::arrival* lane_ = nullptr;         // of all neighbours
+  wire::arrival* lane_ = nullptr;         // of all local peers
   ticket ticket_;
   arrival_log::begun logged_;  // where the team has a log
   scratch_memory scratch_;
-  track* lenders_ = nullptr;
+  pipeline* lenders_ = nullptr;
   std::optional<turn_wait> turn_;  // while it waits for its turn
   std::exception_ptr refusal_;     // why it did not even begin
 };
 
-inline everybody track::all_here(std::size_t item) noexcept {
-  return {me_, neighbour_list(me_.node().size()), this, item};
+inline everybody pipeline::all_here(std::size_t segment) noexcept {
+  return {me_, local_peer_list(me_.node().size()), this, segment};
 }
 
 }  // namespace muster

@@ -55,15 +55,15 @@ bool channel_wait::ready() noexcept {
   }
 }
 
-bool context::goes_in_place(std::size_t bytes) const noexcept {
+bool context::is_zero_copy(std::size_t bytes) const noexcept {
   return bytes >= team_.machine_.zero_copy_from;
 }
 
-task<> context::deliver(std::size_t to, std::span<const std::byte> bytes) {
-  return goes_in_place(bytes.size()) ? deliver_in_place(to, bytes) : deliver_pieces(to, bytes);
+task<> context::send(std::size_t to, std::span<const std::byte> bytes) {
+  return is_zero_copy(bytes.size()) ? send_zero_copy(to, bytes) : send_pieces(to, bytes);
 }
 
-task<> context::deliver_pieces(std::size_t to, std::span<const std::byte> bytes) {
+task<> context::send_pieces(std::size_t to, std::span<const std::byte> bytes) {
   using until = channel_wait::until;
   const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
   const message_header header{ticket_.word, bytes.size()};
@@ -79,22 +79,22 @@ task<> context::deliver_pieces(std::size_t to, std::span<const std::byte> bytes)
   co_await channel_wait(*this, *out, until::has_left, 0, to);
 }
 
-task<> context::deliver_in_place(std::size_t to, std::span<const std::byte> bytes) {
+task<> context::send_zero_copy(std::size_t to, std::span<const std::byte> bytes) {
   using until = channel_wait::until;
   const open_channel in(fabric(), ticket_.channel_lane, to, rank(), stream::invitations);
   const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
   const message_header header{ticket_.word, bytes.size()};
   co_await invitation_wait(*this, *in, *out, header, to);
   take_header(*in, to, bytes.size());
-  co_await channel_wait(*this, *out, until::has_room, wire::channel::in_place_room, to);
-  out->put_in_place(std::as_bytes(std::span(&header, 1)), bytes);
+  co_await channel_wait(*this, *out, until::has_room, wire::channel::zero_copy_room, to);
+  out->put_zero_copy(std::as_bytes(std::span(&header, 1)), bytes);
   co_await work();
   co_await channel_wait(*this, *out, until::has_left, 0, to);
-  if (out->was_refused()) co_await deliver_pieces(to, bytes);
+  if (out->was_refused()) co_await send_pieces(to, bytes);
 }
 
 task<> context::invite(std::size_t from, std::size_t bytes) {
-  if (!goes_in_place(bytes)) co_return;
+  if (!is_zero_copy(bytes)) co_return;
   using until = channel_wait::until;
   const open_channel out(fabric(), ticket_.channel_lane, rank(), from, stream::invitations);
   const message_header header{ticket_.word, bytes};
@@ -103,15 +103,15 @@ task<> context::invite(std::size_t from, std::size_t bytes) {
   co_await work();
 }
 
-task<> context::collect(std::size_t from, std::span<std::byte> bytes) {
+task<> context::receive(std::size_t from, std::span<std::byte> bytes) {
   using until = channel_wait::until;
   const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);
   do {
     co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, bytes.size()).bytes != bytes.size());
-  if (goes_in_place(bytes.size())) {
+  if (is_zero_copy(bytes.size())) {
     bool taken = false;
-    read_lent([&] { taken = in->take_in_place(bytes); });
+    read_lent([&] { taken = in->take_zero_copy(bytes); });
     co_await work();
     if (taken) co_return;
     // The sender finds out, and sends it once more, in pieces.
@@ -129,10 +129,10 @@ task<> context::collect(std::size_t from, std::span<std::byte> bytes) {
 
 task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
   co_await invite(from, bytes.size());
-  co_await collect(from, bytes);
+  co_await receive(from, bytes);
 }
 
-task<> context::tell(std::size_t to, std::span<const std::byte> note) {
+task<> context::send_note(std::size_t to, std::span<const std::byte> note) {
   const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
   std::array<std::byte, wire::channel::most_head> head;
   const message_header header{ticket_.word, note.size()};
@@ -144,7 +144,7 @@ task<> context::tell(std::size_t to, std::span<const std::byte> note) {
   co_await work();
 }
 
-task<> context::hear(std::size_t from, std::span<std::byte> note) {
+task<> context::receive_note(std::size_t from, std::span<std::byte> note) {
   const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);
   do {
     co_await channel_wait(*this, *in, channel_wait::until::holds, sizeof(message_header), from);

@@ -77,7 +77,7 @@ private:
   neighborhood view_;
 };
 
-/// One with neighbours, whose lists and layouts are its own likewise.
+/// One with neighbors, whose lists and layouts are its own likewise.
 class neighbor_operation final : private complete_neighbors,
                                  private complete_layouts,
                                  public operation {

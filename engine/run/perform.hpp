@@ -30,9 +30,9 @@ task<> perform(team& on, const arguments& call);
 task<> perform(team& on, const arguments& call, const block_layout& send,
                const block_layout& receive);
 
-/// The same for one with neighbours, whose lists it keeps, too. Completes as soon as this rank has
-/// what its sources sent it; it waits for no rank that is not its neighbour. Where a rank is waited
-/// for that completes the operation without it on the same node, both are told, as
+/// The same for one with neighbors, whose lists it keeps, too. Completes as soon as this rank has
+/// what its sources sent it; it waits for no rank that is not its neighbor. Where a rank is
+/// waited for that completes the operation without it on the same node, both are told, as
 /// `errc::mismatched_call`; where ranks wait for each other in a circle, nobody is, and a block
 /// that nobody expects is found when the next one comes from its sender, if ever.
 task<> perform_with(team& on, const arguments& call, const neighborhood& with,

@@ -51,7 +51,7 @@ public:
   /// \param turn    tells it from others that the same ranks made of `of`; the same on each
   team(const team& of, std::unique_ptr<wire::fabric>&& reach, std::span<const std::size_t> members,
        std::size_t rank, std::uint64_t turn);
-  ~team() { free_staging(); }
+  ~team() { free_shared_scratch(); }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -111,13 +111,13 @@ private:
   friend class context;
   friend class collective_wait;
   friend class turn_wait;
-  friend class staging;
-  friend class track;
+  friend class shared_scratch;
+  friend class pipeline;
 
-  // Staging is kept between operations, in sizes that are powers of two.
-  std::span<std::byte> take_staging(std::size_t bytes);
-  void give_back_staging(std::span<std::byte> memory) noexcept;
-  void free_staging() noexcept;
+  // Shared scratch is kept between operations, in sizes that are powers of two.
+  std::span<std::byte> take_shared_scratch(std::size_t bytes);
+  void give_back_shared_scratch(std::span<std::byte> memory) noexcept;
+  void free_shared_scratch() noexcept;
 
   muster::engine& engine_;
   std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
@@ -136,8 +136,8 @@ private:
   std::size_t derived_ = 0;
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;  // null: nobody wants to know
-  std::vector<std::span<std::byte>> idle_staging_;
-  std::size_t staging_count_ = 0;  // idle or not
+  std::vector<std::span<std::byte>> idle_shared_scratch_;
+  std::size_t shared_scratch_count_ = 0;  // idle or not
   copies_to_stage copies_to_stage_;
   copies_to_results copies_to_results_;
   stage_pages stage_pages_;

@@ -57,7 +57,7 @@ bool collective_wait::awaits_other_cores_only() const noexcept {
   return true;
 }
 
-bool collective_wait::look_again() noexcept {
+bool collective_wait::poll_again() noexcept {
   muster::engine& engine = engine_of(me_);
   if (!engine.nothing_else_waits()) return false;
   // The first looks are close together: a peer on its own core is a cache-line trip away.
@@ -76,7 +76,7 @@ bool collective_wait::look_again() noexcept {
 // Whoever waits for a lane is many operations ahead of somebody, whom every look holds up: looks
 // far apart let him go on, and then find several lanes free at once. Where cores are shared there
 // is none: that somebody may need this core.
-bool turn_wait::look_later() noexcept {
+bool turn_wait::poll_later() noexcept {
   constexpr unsigned pauses = 32;
   muster::engine& engine = engine_of(me_);
   if (!engine.nothing_else_waits()) return false;
@@ -91,7 +91,7 @@ bool turn_wait::ready() noexcept { return me_.lane_is_free(); }
 
 bool turn_wait::await_ready() noexcept {
   const bool is_far_ahead = me_.ticket_.kind <= stage_kind::one_way;
-  return is_far_ahead ? look_later() : look_again();
+  return is_far_ahead ? poll_later() : poll_again();
 }
 
 bool turn_wait::awaits(std::size_t rank) const noexcept {
@@ -103,7 +103,7 @@ bool turn_wait::awaits(std::size_t rank) const noexcept {
 // ---- counting in
 
 wire::counter& count_in_wait::count() const noexcept {
-  return me_.board().attendance(me_.ticket_.lane).counted_in;
+  return me_.board().arrival_counter(me_.ticket_.lane).counted_in;
 }
 
 bool count_in_wait::await_ready() const noexcept {
@@ -119,9 +119,9 @@ bool count_in_wait::await_resume() const {
   // release: what this rank wrote is seen by whoever is last, since additions that follow each
   // other pass on what each released. acquire: this rank may be that one.
   const std::uint64_t counted = count().fetch_add(1, std::memory_order_acq_rel) + 1;
-  const std::size_t neighbours = me_.node().size();
-  if (counted % neighbours != 0) return false;
-  for (std::size_t i = 0; i < neighbours; ++i) {
+  const std::size_t local_peers = me_.node().size();
+  if (counted % local_peers != 0) return false;
+  for (std::size_t i = 0; i < local_peers; ++i) {
     if (i == me_.node_index()) continue;
     me_.have_fetched(&me_.arrival(i).word);
     me_.check_fingerprint(i);
@@ -129,44 +129,45 @@ bool count_in_wait::await_resume() const {
   return true;
 }
 
-bool read_wait::ready() noexcept { return me_.has_arrived(neighbour_); }
+bool read_wait::ready() noexcept { return me_.has_arrived(local_peer_); }
 
 bool read_wait::found_there() const noexcept {
-  me_.look_ahead(neighbour_, bytes_);
+  me_.look_ahead(local_peer_, bytes_);
   return true;
 }
 
-const void* read_wait::watched() const noexcept { return &me_.arrival(neighbour_).word; }
+const void* read_wait::watched() const noexcept { return &me_.arrival(local_peer_).word; }
 
 std::span<const std::byte> read_wait::await_resume() {
   rethrow_interruption();
   me_.have_fetched(watched());
-  me_.check_fingerprint(neighbour_);
-  return me_.published(neighbour_, bytes_);
+  me_.check_fingerprint(local_peer_);
+  return me_.published(local_peer_, bytes_);
 }
 
-bool read_wait::awaits(std::size_t rank) const noexcept { return rank == me_.rank_of(neighbour_); }
+bool read_wait::awaits(std::size_t rank) const noexcept { return rank == me_.rank_of(local_peer_); }
 
-bool neighbours_wait::is_here(std::size_t neighbour) const noexcept {
-  return track_ != nullptr ? track_->is_here(neighbour, item_) : me_.has_arrived(neighbour);
+bool local_peers_wait::is_here(std::size_t local_peer) const noexcept {
+  return pipeline_ != nullptr ? pipeline_->is_here(local_peer, segment_)
+                              : me_.has_arrived(local_peer);
 }
 
-const void* neighbours_wait::watched_of(std::size_t neighbour) const noexcept {
-  return track_ != nullptr ? track_->watched_of(neighbour) : &me_.arrival(neighbour).word;
+const void* local_peers_wait::watched_of(std::size_t local_peer) const noexcept {
+  return pipeline_ != nullptr ? pipeline_->watched_of(local_peer) : &me_.arrival(local_peer).word;
 }
 
 bool everybody::ready() noexcept {
   for (; next_ < among_.size(); ++next_) {
-    const std::size_t neighbour = among_[next_];
-    if (neighbour == me_.node_index()) continue;
-    if (!is_here(neighbour)) return false;
-    if (me_.differs(neighbour)) return true;  // to be thrown
+    const std::size_t local_peer = among_[next_];
+    if (local_peer == me_.node_index()) continue;
+    if (!is_here(local_peer)) return false;
+    if (me_.differs(local_peer)) return true;  // to be thrown
   }
   return true;
 }
 
 bool everybody::found_there() const noexcept {
-  if (track_ != nullptr) return true;
+  if (pipeline_ != nullptr) return true;
   for (std::size_t i = 0; i < among_.size(); ++i) {
     if (among_[i] != me_.node_index()) me_.look_ahead(among_[i], me_.call().bytes());
   }
@@ -188,46 +189,47 @@ void everybody::await_resume() {
 
 bool everybody::awaits(std::size_t rank) const noexcept {
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
-  const std::size_t neighbour = me_.shape().index_of(rank);
-  const std::size_t i = among_.find(neighbour);
-  if (i < next_ || i == among_.size() || neighbour == me_.node_index()) return false;
+  const std::size_t local_peer = me_.shape().index_of(rank);
+  const std::size_t i = among_.find(local_peer);
+  if (i < next_ || i == among_.size() || local_peer == me_.node_index()) return false;
   // One that turned out to differ is asked about again, so that it is reported before the last
-  // neighbour has come.
-  return !is_here(neighbour) || me_.differs(neighbour);
+  // local peer has come.
+  return !is_here(local_peer) || me_.differs(local_peer);
 }
 
-neighbour_arrivals::neighbour_arrivals(context& me) noexcept
-    : neighbours_wait(me, nullptr, 0),
+local_peer_arrivals::local_peer_arrivals(context& me) noexcept
+    : local_peers_wait(me, nullptr, 0),
       pending_(me.node().size(), me.node_index()),
       found_(me.node().size()),
       pending_count_(me.node().size() - 1),
       cursor_(me.node_index()) {}
 
-neighbour_arrivals::neighbour_arrivals(context& me,
-                                       std::span<const std::size_t> neighbours) noexcept
-    : neighbours_wait(me, nullptr, 0),
+local_peer_arrivals::local_peer_arrivals(context& me,
+                                         std::span<const std::size_t> local_peers) noexcept
+    : local_peers_wait(me, nullptr, 0),
       pending_(me.node().size()),
       found_(me.node().size()),
       pending_count_(0),
       cursor_(me.node_index()) {
-  for (const std::size_t each : neighbours) {
+  for (const std::size_t each : local_peers) {
     if (each == me.node_index()) continue;
     pending_.insert(each);
     ++pending_count_;
   }
 }
 
-neighbour_arrivals::neighbour_arrivals(context& me, track& on, std::size_t item) noexcept
-    : neighbour_arrivals(me) {
-  track_ = &on;
-  item_ = item;
-  if (item == 0) return;
-  neighbour_set done(me.node().size());
-  pending_count_ -= pending_.move_if(done, [&](std::size_t i) { return on.items_of(i) <= item; });
+local_peer_arrivals::local_peer_arrivals(context& me, pipeline& on, std::size_t segment) noexcept
+    : local_peer_arrivals(me) {
+  pipeline_ = &on;
+  segment_ = segment;
+  if (segment == 0) return;
+  local_peer_set done(me.node().size());
+  pending_count_ -=
+      pending_.move_if(done, [&](std::size_t i) { return on.segments_of(i) <= segment; });
 }
 
-bool neighbour_arrivals::ready() noexcept {
-  const bool first_look = !std::exchange(looked_, true) && track_ == nullptr;
+bool local_peer_arrivals::ready() noexcept {
+  const bool first_look = !std::exchange(looked_, true) && pipeline_ == nullptr;
   const std::size_t more = pending_.move_if(found_, [&](std::size_t i) {
     if (!is_here(i)) return false;
     if (first_look) me_.look_ahead(i, me_.call().bytes());
@@ -238,7 +240,7 @@ bool neighbour_arrivals::ready() noexcept {
   return found_count_ != 0;
 }
 
-std::optional<std::size_t> neighbour_arrivals::take_arrival() {
+std::optional<std::size_t> local_peer_arrivals::take_arrival() {
   rethrow_interruption();
   if (found_count_ == 0) return std::nullopt;
   cursor_ = found_.first_from(cursor_);
@@ -249,7 +251,7 @@ std::optional<std::size_t> neighbour_arrivals::take_arrival() {
   return cursor_;
 }
 
-bool neighbour_arrivals::awaits(std::size_t rank) const noexcept {
+bool local_peer_arrivals::awaits(std::size_t rank) const noexcept {
   if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
   const std::size_t i = me_.shape().index_of(rank);
   return pending_.contains(i) && !is_here(i);

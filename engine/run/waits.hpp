@@ -10,7 +10,7 @@
 
 #include <muster/coro/frame_pool.hpp>
 #include <muster/progress/waiter.hpp>
-#include <muster/team/neighbour_set.hpp>
+#include <muster/team/local_peer_set.hpp>
 #include <muster/wire/board.hpp>
 #include <muster/wire/channel.hpp>
 
@@ -42,7 +42,7 @@ protected:
 
   static muster::engine& engine_of(context& me) noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
-  bool look_again() noexcept;
+  bool poll_again() noexcept;
 
   context& me_;
 };
@@ -56,7 +56,7 @@ public:
       : collective_wait(me), channel_(on), what_(what), bytes_(bytes), peer_(peer) {}
 
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() || look_again(); }
+  bool await_ready() noexcept { return ready() || poll_again(); }
   void await_resume() { rethrow_interruption(); }
   const void* watched() const noexcept override { return &channel_; }
 
@@ -92,7 +92,7 @@ public:
         peer_(peer) {}
 
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() || look_again(); }
+  bool await_ready() noexcept { return ready() || poll_again(); }
   void await_resume() { rethrow_interruption(); }
   bool interrupted(clock_time now, bool thorough) noexcept override;
 
@@ -138,7 +138,7 @@ public:
   struct next_arrival {
     peer_arrivals& among;
     bool await_ready() const noexcept {
-      return among.pending_.empty() || among.ready() || among.look_again();
+      return among.pending_.empty() || among.ready() || among.poll_again();
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
@@ -172,14 +172,14 @@ private:
   std::size_t found_ = 0;                 // one of those pending
 };
 
-/// Waits until a neighbour has arrived at this operation, and checks that it is the same one.
+/// Waits until a local peer has arrived at this operation, and checks that it is the same one.
 class read_wait final : public collective_wait {
 public:
-  read_wait(context& me, std::size_t neighbour, std::size_t bytes) noexcept
-      : collective_wait(me), neighbour_(neighbour), bytes_(bytes) {}
+  read_wait(context& me, std::size_t local_peer, std::size_t bytes) noexcept
+      : collective_wait(me), local_peer_(local_peer), bytes_(bytes) {}
 
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() ? found_there() : look_again(); }
+  bool await_ready() noexcept { return ready() ? found_there() : poll_again(); }
   std::span<const std::byte> await_resume();
   const void* watched() const noexcept override;
 
@@ -187,42 +187,43 @@ private:
   bool found_there() const noexcept;
   bool awaits(std::size_t rank) const noexcept override;
 
-  std::size_t neighbour_;
+  std::size_t local_peer_;
   std::size_t bytes_;
 };
 
-class track;
+class pipeline;
 
-/// A wait for several neighbours: for their arrival at the operation, or for an item of a track.
-class neighbours_wait : public collective_wait {
+/// A wait for several local peers: for their arrival at the operation, or for a segment of a
+/// pipeline.
+class local_peers_wait : public collective_wait {
 protected:
-  neighbours_wait(context& me, track* on, std::size_t item) noexcept
-      : collective_wait(me), track_(on), item_(item) {}
-  ~neighbours_wait() = default;
-  /// Also true for a neighbour that turns out to be in another operation: that is to be thrown.
-  bool is_here(std::size_t neighbour) const noexcept;
-  /// What has to change before a neighbour is here that is not; of one that is, what changed last.
-  const void* watched_of(std::size_t neighbour) const noexcept;
+  local_peers_wait(context& me, pipeline* on, std::size_t segment) noexcept
+      : collective_wait(me), pipeline_(on), segment_(segment) {}
+  ~local_peers_wait() = default;
+  /// Also true for a local peer that turns out to be in another operation: that is to be thrown.
+  bool is_here(std::size_t local_peer) const noexcept;
+  /// What has to change before a local peer is here that is not; of one that is, what changed last.
+  const void* watched_of(std::size_t local_peer) const noexcept;
 
-  track* track_;
-  std::size_t item_;
+  pipeline* pipeline_;
+  std::size_t segment_;
 };
 
-/// Some neighbours: all of the node, or those in a list, which outlives whoever looks at them.
-class neighbour_list {
+/// Some local peers: all of the node, or those in a list, which outlives whoever looks at them.
+class local_peer_list {
 public:
-  explicit neighbour_list(std::size_t all) noexcept : size_(all) {}
-  explicit neighbour_list(std::span<const std::size_t> chosen) noexcept
+  explicit local_peer_list(std::size_t all) noexcept : size_(all) {}
+  explicit local_peer_list(std::span<const std::size_t> chosen) noexcept
       : chosen_(chosen.data()), size_(chosen.size()) {}
 
   std::size_t size() const noexcept { return size_; }
   std::size_t operator[](std::size_t i) const noexcept {
     return chosen_ == nullptr ? i : chosen_[i];
   }
-  /// Where in the list a neighbour is; `size()` if nowhere.
-  std::size_t find(std::size_t neighbour) const noexcept {
-    if (chosen_ == nullptr) return neighbour;
-    return static_cast<std::size_t>(std::find(chosen_, chosen_ + size_, neighbour) - chosen_);
+  /// Where in the list a local peer is; `size()` if nowhere.
+  std::size_t find(std::size_t local_peer) const noexcept {
+    if (chosen_ == nullptr) return local_peer;
+    return static_cast<std::size_t>(std::find(chosen_, chosen_ + size_, local_peer) - chosen_);
   }
 
 private:
@@ -230,15 +231,15 @@ private:
   std::size_t size_;
 };
 
-/// Waits until all neighbours, or all of some, are there, and checks that they are in the same
+/// Waits until all local peers, or all of some, are there, and checks that they are in the same
 /// operation. This rank may be among them: it is not waited for.
-class everybody final : public neighbours_wait {
+class everybody final : public local_peers_wait {
 public:
-  everybody(context& me, const neighbour_list& among, track* on = nullptr,
-            std::size_t item = 0) noexcept
-      : neighbours_wait(me, on, item), among_(among) {}
+  everybody(context& me, const local_peer_list& among, pipeline* on = nullptr,
+            std::size_t segment = 0) noexcept
+      : local_peers_wait(me, on, segment), among_(among) {}
   bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() ? found_there() : look_again(); }
+  bool await_ready() noexcept { return ready() ? found_there() : poll_again(); }
   void await_resume();
   const void* watched() const noexcept override;
 
@@ -246,29 +247,30 @@ private:
   bool found_there() const noexcept;
   bool awaits(std::size_t rank) const noexcept override;
 
-  neighbour_list among_;
+  local_peer_list among_;
   std::size_t next_ = 0;  // all before it are here
 };
 
-/// Neighbours in the order in which their data arrives:
+/// Local peers in the order in which their data arrives:
 /// `while (auto from = co_await here.next()) …`
 ///
 /// Each is given once; the sequence ends when all were. Of those that are there it gives first the
 /// one after this rank, so that ranks that find everything there do not all read from the same.
-class neighbour_arrivals final : public neighbours_wait {
+class local_peer_arrivals final : public local_peers_wait {
 public:
-  /// Arrivals at the operation itself, of all neighbours but this rank, or of some.
-  explicit neighbour_arrivals(context& me) noexcept;
-  neighbour_arrivals(context& me, std::span<const std::size_t> neighbours) noexcept;
-  /// Arrivals of item `item` of a track; lenders, whose items all come at once, only for item 0.
-  neighbour_arrivals(context& me, track& on, std::size_t item) noexcept;
+  /// Arrivals at the operation itself, of all local peers but this rank, or of some.
+  explicit local_peer_arrivals(context& me) noexcept;
+  local_peer_arrivals(context& me, std::span<const std::size_t> local_peers) noexcept;
+  /// Arrivals of segment `segment` of a pipeline; lenders, whose segments all come at once, only
+  /// for segment 0.
+  local_peer_arrivals(context& me, pipeline& on, std::size_t segment) noexcept;
 
   /// An awaiter of its own: g++ 12 copies one that is an lvalue.
   struct next_arrival {
-    neighbour_arrivals& among;
+    local_peer_arrivals& among;
     bool await_ready() const noexcept {
       return among.found_count_ != 0 || among.pending_count_ == 0 || among.ready() ||
-             among.look_again();
+             among.poll_again();
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
@@ -287,10 +289,10 @@ private:
   bool awaits(std::size_t rank) const noexcept override;
   std::optional<std::size_t> take_arrival();
 
-  // Neighbours not seen yet, and those seen but not given; all of them are looked at in one go,
+  // Local peers not seen yet, and those seen but not given; all of them are looked at in one go,
   // so that their lines travel at the same time.
-  neighbour_set pending_;
-  neighbour_set found_;
+  local_peer_set pending_;
+  local_peer_set found_;
   std::size_t pending_count_;
   std::size_t found_count_ = 0;
   std::size_t cursor_;
@@ -312,7 +314,7 @@ public:
 private:
   bool awaits(std::size_t rank) const noexcept override;
   /// Looks on, but far apart.
-  bool look_later() noexcept;
+  bool poll_later() noexcept;
 };
 
 }  // namespace muster

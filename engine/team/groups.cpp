@@ -62,14 +62,15 @@ std::vector<group> joined(std::vector<group> small, std::size_t best, MayJoin ma
   return result;
 }
 
-std::vector<group> by_cache(std::span<const place> neighbours) {
+std::vector<group> by_cache(std::span<const place> local_peers) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, group> caches;
-  for (std::size_t i = 0; i < neighbours.size(); ++i) {
-    const place& at = neighbours[i];
+  for (std::size_t i = 0; i < local_peers.size(); ++i) {
+    const place& at = local_peers[i];
     caches[{at.package, at.numa, at.l3}].push_back(i);
   }
   std::vector<group> result;
-  for (const auto& [where, ranks] : caches) append_cut(result, ranks, most_size(neighbours.size()));
+  for (const auto& [where, ranks] : caches)
+    append_cut(result, ranks, most_size(local_peers.size()));
   return result;
 }
 
@@ -79,13 +80,13 @@ bool is_known(const place& at) {
 
 }  // namespace
 
-groups groups::near(std::span<const place> neighbours) {
-  const std::size_t ranks = neighbours.size();
-  if (!std::ranges::all_of(neighbours, is_known)) return groups(equal_runs(ranks));
+groups groups::near(std::span<const place> local_peers) {
+  const std::size_t ranks = local_peers.size();
+  if (!std::ranges::all_of(local_peers, is_known)) return groups(equal_runs(ranks));
   const std::size_t best = best_size(ranks);
-  std::vector<group> found = joined(by_cache(neighbours), best, [&](std::size_t a, std::size_t b) {
-    return neighbours[a].package == neighbours[b].package &&
-           neighbours[a].numa == neighbours[b].numa;
+  std::vector<group> found = joined(by_cache(local_peers), best, [&](std::size_t a, std::size_t b) {
+    return local_peers[a].package == local_peers[b].package &&
+           local_peers[a].numa == local_peers[b].numa;
   });
   // Where even a NUMA node has few ranks, more leaders would look at each other than it saves.
   if (found.size() > 2 * best) {
@@ -94,9 +95,9 @@ groups groups::near(std::span<const place> neighbours) {
   return groups(std::move(found));
 }
 
-groups groups::runs(std::span<const place> neighbours) {
-  groups result = near(neighbours);
-  return result.are_runs() ? result : groups(equal_runs(neighbours.size()));
+groups groups::runs(std::span<const place> local_peers) {
+  groups result = near(local_peers);
+  return result.are_runs() ? result : groups(equal_runs(local_peers.size()));
 }
 
 groups::groups(std::vector<group> members) {
@@ -111,7 +112,7 @@ groups::groups(std::vector<group> members) {
   begins_.push_back(ordered_.size());
   group_of_.resize(ordered_.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    for (const std::size_t neighbour : members[i]) group_of_[neighbour] = i;
+    for (const std::size_t local_peer : members[i]) group_of_[local_peer] = i;
   }
 }
 

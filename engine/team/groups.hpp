@@ -17,25 +17,27 @@ class groups {
 public:
   /// Ranks that are near each other: of one third-level cache, several small ones of one NUMA node,
   /// or part of a large one. Runs of ranks where places are not known.
-  static groups near(std::span<const place> neighbours);
+  static groups near(std::span<const place> local_peers);
   /// Runs of successive ranks, for what is to be combined in rank order; those of `near` where
   /// these are runs, otherwise as equal as possible.
-  static groups runs(std::span<const place> neighbours);
+  static groups runs(std::span<const place> local_peers);
 
   std::size_t count() const noexcept { return leaders_.size(); }
   /// The lowest rank of each group, ascending: the order of the groups.
   std::span<const std::size_t> leaders() const noexcept { return leaders_; }
-  std::size_t group_of(std::size_t neighbour) const noexcept { return group_of_[neighbour]; }
-  std::size_t leader_of(std::size_t neighbour) const noexcept {
-    return leaders_[group_of_[neighbour]];
+  std::size_t group_of(std::size_t local_peer) const noexcept { return group_of_[local_peer]; }
+  std::size_t leader_of(std::size_t local_peer) const noexcept {
+    return leaders_[group_of_[local_peer]];
   }
-  bool is_leader(std::size_t neighbour) const noexcept { return leader_of(neighbour) == neighbour; }
+  bool is_leader(std::size_t local_peer) const noexcept {
+    return leader_of(local_peer) == local_peer;
+  }
   /// The ranks of a group, ascending; its leader is the first.
   std::span<const std::size_t> members(std::size_t group) const noexcept {
     return std::span(ordered_).subspan(begins_[group], begins_[group + 1] - begins_[group]);
   }
-  std::span<const std::size_t> members_with(std::size_t neighbour) const noexcept {
-    return members(group_of(neighbour));
+  std::span<const std::size_t> members_with(std::size_t local_peer) const noexcept {
+    return members(group_of(local_peer));
   }
   /// Of the largest group.
   std::size_t most_members() const noexcept { return most_members_; }

@@ -18,7 +18,7 @@ struct copy_speed {
 struct machine {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
   /// A block must also outweigh the two more notices that reading from the sender's memory takes.
-  static constexpr std::size_t least_without_staging = 16 * 1024;
+  static constexpr std::size_t least_without_shared_scratch = 16 * 1024;
 
   double trip_ns = 0;               ///< a cache line from core to core, one way
   double yield_ns = 0;              ///< `sched_yield` with nobody else to run
@@ -33,8 +33,9 @@ struct machine {
   /// Messages between ranks from so many bytes on go straight into the receiver's memory, once it
   /// has said where; shorter ones through a channel.
   std::size_t zero_copy_from = never;
-  std::size_t staging_bytes = never;  ///< a rank can provide, of all operations in flight together
-  bool asymmetric_fence = false;      ///< wakers need no fence (membarrier works)
+  std::size_t shared_scratch_bytes =
+      never;                      ///< a rank can provide, of all operations in flight together
+  bool asymmetric_fence = false;  ///< wakers need no fence (membarrier works)
 
   /// The block size from which a sender had better let its readers copy from its memory, at a call
   /// each, than stage the block for them. Staged, a block is copied once in and `readers` times
@@ -46,7 +47,7 @@ struct machine {
     const double each = static_cast<double>(readers);
     const double gain_per_byte = (1 + each) / 2 / speed.staged - each / speed.foreign;
     if (gain_per_byte <= 0) return never;
-    constexpr double least = least_without_staging;
+    constexpr double least = least_without_shared_scratch;
     return static_cast<std::size_t>(std::max(least, each * foreign_call_ns / gain_per_byte));
   }
 };

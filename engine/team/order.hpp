@@ -14,11 +14,11 @@ namespace muster {
 
 /// Which of the node's stages an operation uses.
 enum class stage_kind : std::uint8_t {
-  apart,      ///< none, nor anything else of the node's: it has channels of its own, to neighbours
+  apart,      ///< none, nor anything else of the node's: it has channels of its own, to local peers
   none,       ///< what fits beside the arrival, or nothing
   one_way,    ///< short, and some ranks wait for nobody: one for each lane, to run far ahead
   exchanged,  ///< short, and every rank waits for every other: few, which stay in the cache
-  lengthy,    ///< long: item by item through tracks
+  lengthy,    ///< long: segment by segment through pipelines
   very_long,  ///< the same, and would fill them: fewer
 };
 
@@ -38,7 +38,7 @@ struct ticket {
   /// Of one that is `apart`: and this one, too, the last that used its channels.
   std::uint64_t last_apart = 0;
 
-  std::uint64_t items(std::uint64_t count) const noexcept { return (sequence << 32) | count; }
+  std::uint64_t segments(std::uint64_t count) const noexcept { return (sequence << 32) | count; }
 };
 
 /// The order of a team's operations as one rank sees it: hands out sequence numbers and lanes and
@@ -71,10 +71,10 @@ public:
         take_stage(mine, exchanges_++ % wire::exchange_stages, short_users_);
         break;
       case stage_kind::lengthy:
-        take_stage(mine, tracked_++ & (extent_.long_stages - 1), long_users_);
+        take_stage(mine, pipelined_++ & (extent_.long_stages - 1), long_users_);
         break;
       case stage_kind::very_long:
-        take_stage(mine, tracked_++ & (very_long_stages() - 1), long_users_);
+        take_stage(mine, pipelined_++ & (very_long_stages() - 1), long_users_);
         break;
     }
     return mine;
@@ -131,7 +131,7 @@ private:
   std::uint64_t complete_ahead_ = 0;  // bit i: operation completed_ + 1 + i is complete
   std::uint64_t history_ = 0;
   std::uint64_t exchanges_ = 0;  // operations of that kind
-  std::uint64_t tracked_ = 0;    // lengthy and very long ones
+  std::uint64_t pipelined_ = 0;  // lengthy and very long ones
   std::uint64_t apart_ = 0;
   // The last operation that used each stage.
   std::array<std::uint64_t, wire::lanes> short_users_{};

@@ -21,9 +21,9 @@ inline constexpr std::size_t lanes = 64;
 inline constexpr std::size_t exchange_stages = 8;
 inline constexpr std::size_t long_stages = 8;
 inline constexpr std::size_t very_long_stages = 2;
-/// Independent streams of items that a long operation has per rank (for example contributions in,
-/// results out).
-inline constexpr std::size_t tracks = 2;
+/// Independent streams of segments that a long operation has per rank (for example contributions
+/// in, results out).
+inline constexpr std::size_t pipelines = 2;
 
 /// What fits into an arrival's own cache line.
 inline constexpr std::size_t inline_bytes = 48;
@@ -31,10 +31,10 @@ inline constexpr std::size_t inline_bytes = 48;
 /// ones lie closer together.
 inline constexpr std::size_t tiny_stage_bytes = 512;
 inline constexpr std::size_t short_stage_bytes = 8 * 1024;
-/// A long stage, per rank and track: `staged_items` items of `item_bytes`.
-inline constexpr std::size_t item_bytes = 256 * 1024;
-inline constexpr std::size_t staged_items = 4;
-inline constexpr std::size_t long_stage_bytes = item_bytes * staged_items;
+/// A long stage, per rank and pipeline: `staged_segments` segments of `segment_bytes`.
+inline constexpr std::size_t segment_bytes = 256 * 1024;
+inline constexpr std::size_t staged_segments = 4;
+inline constexpr std::size_t long_stage_bytes = segment_bytes * staged_segments;
 
 /// A rank's announcement that it has reached an operation: sequence number and fingerprint in one
 /// word, short payload beside it in the same line, so that one cache-line trip carries both.
@@ -50,9 +50,9 @@ struct alignas(cache_line) completion {
   counter upto;
 };
 
-/// What the ranks of a node find out about their attendance in the operations of a lane, without
-/// waiting for each other.
-struct alignas(cache_line) attendance {
+/// What the ranks of a node find out about their arrival counter in the operations of a lane,
+/// without waiting for each other.
+struct alignas(cache_line) arrival_counter {
   /// How often they have counted themselves in, in all operations of the lane so far. With an
   /// operation either all of them do or none, and the next one in the lane waits until they have:
   /// the count is a multiple of their number before each. A mismatched call breaks that, and the
@@ -66,7 +66,7 @@ struct alignas(cache_line) attendance {
 /// Where a lender's block lies.
 struct origin {
   enum class kind : std::uint64_t {
-    staged,   ///< item by item in the lender's stage
+    staged,   ///< segment by segment in the lender's stage
     segment,  ///< at an offset in the node's memory (a shared buffer)
     process,  ///< at an address of the process that both ranks live in
     foreign,  ///< at an address of the lender's process, to be copied from there by the kernel
@@ -75,19 +75,19 @@ struct origin {
   std::uint64_t address = 0;
 };
 
-/// The writer's end of a track: how many items of which operation can be read, and where.
-struct alignas(cache_line) posting {
-  counter posted;  ///< (sequence << 32) | items
+/// The writer's end of a pipeline: how many segments of which operation can be read, and where.
+struct alignas(cache_line) pipeline_head {
+  counter posted;  ///< (sequence << 32) | segments
   origin from;
 };
 
-/// The readers' end: how many items of which operation this rank has done with, of every writer.
+/// The readers' end: how many segments of which operation this rank has done with, of every writer.
 ///
 /// A reader that the kernel does not let copy from where a writer's block lies asks the writer to
-/// copy it, piece by piece, into the writer's bounce buffer: the last item of its stage, which one
-/// that lends has no other use for.
-struct alignas(cache_line) taking {
-  counter taken;  ///< (sequence << 32) | items
+/// copy it, piece by piece, into the writer's bounce buffer: the last segment of its stage, which
+/// one that lends has no other use for.
+struct alignas(cache_line) pipeline_tail {
+  counter taken;  ///< (sequence << 32) | segments
   counter asked;  ///< by the reader, of one writer: see `copy_request`
   counter given;  ///< by that writer: the request that it has answered last
   counter used;   ///< by the reader: the request whose answer it has copied out last
@@ -108,8 +108,8 @@ struct copy_request {
   }
 };
 
-/// Lanes of channels alone, beyond those of a team: of collectives among neighbours, which wait for
-/// nobody else and so cannot go by the lanes that all ranks of a node have in common.
+/// Lanes of channels alone, beyond those of a team: of collectives among local peers, which wait
+/// for nobody else and so cannot go by the lanes that all ranks of a node have in common.
 inline constexpr std::size_t neighbor_lanes = 4;
 
 /// How much of everything a team has. The team of a whole job has all of it; those made from it
@@ -136,9 +136,9 @@ public:
         ranks_(ranks),
         extent_(much),
         completions_(base + completions(ranks, much)),
-        postings_(base + postings(ranks, much)),
-        takings_(base + takings(ranks, much)),
-        attendances_(base + attendances(ranks, much)),
+        heads_(base + heads(ranks, much)),
+        tails_(base + tails(ranks, much)),
+        arrival_counters_(base + arrival_counters(ranks, much)),
         stages_(base + stages(ranks, much)),
         long_from_(long_from(much)),
         per_rank_(per_rank(much)) {}
@@ -159,14 +159,16 @@ public:
   wire::completion& completion(std::size_t rank) const noexcept {
     return at<wire::completion>(completions_, rank);
   }
-  wire::posting& posting(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
-    return at<wire::posting>(postings_, (stage * tracks + track) * ranks_ + rank);
+  wire::pipeline_head& pipeline_head(std::size_t stage, std::size_t pipeline,
+                                     std::size_t rank) const noexcept {
+    return at<wire::pipeline_head>(heads_, (stage * pipelines + pipeline) * ranks_ + rank);
   }
-  wire::taking& taking(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
-    return at<wire::taking>(takings_, (stage * tracks + track) * ranks_ + rank);
+  wire::pipeline_tail& pipeline_tail(std::size_t stage, std::size_t pipeline,
+                                     std::size_t rank) const noexcept {
+    return at<wire::pipeline_tail>(tails_, (stage * pipelines + pipeline) * ranks_ + rank);
   }
-  wire::attendance& attendance(std::size_t lane) const noexcept {
-    return at<wire::attendance>(attendances_, lane);
+  wire::arrival_counter& arrival_counter(std::size_t lane) const noexcept {
+    return at<wire::arrival_counter>(arrival_counters_, lane);
   }
   std::byte* tiny_stage(std::size_t stage, std::size_t rank) const noexcept {
     return stages_of(rank) + stage * tiny_stage_bytes;
@@ -174,8 +176,8 @@ public:
   std::byte* short_stage(std::size_t stage, std::size_t rank) const noexcept {
     return stages_of(rank) + extent_.lanes * tiny_stage_bytes + stage * short_stage_bytes;
   }
-  std::byte* long_stage(std::size_t stage, std::size_t track, std::size_t rank) const noexcept {
-    return stages_of(rank) + long_from_ + (stage * tracks + track) * long_stage_bytes;
+  std::byte* long_stage(std::size_t stage, std::size_t pipeline, std::size_t rank) const noexcept {
+    return stages_of(rank) + long_from_ + (stage * pipelines + pipeline) * long_stage_bytes;
   }
 
 private:
@@ -183,24 +185,25 @@ private:
     return much.lanes * (tiny_stage_bytes + short_stage_bytes);
   }
   static constexpr std::size_t per_rank(wire::extent much) noexcept {
-    return long_from(much) + much.long_stages * tracks * long_stage_bytes;
+    return long_from(much) + much.long_stages * pipelines * long_stage_bytes;
   }
 
   static std::size_t completions(std::size_t ranks, wire::extent much) noexcept {
     return much.lanes * ranks * sizeof(wire::arrival);
   }
-  static std::size_t postings(std::size_t ranks, wire::extent much) noexcept {
+  static std::size_t heads(std::size_t ranks, wire::extent much) noexcept {
     return completions(ranks, much) + ranks * sizeof(wire::completion);
   }
-  static std::size_t takings(std::size_t ranks, wire::extent much) noexcept {
-    return postings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::posting);
+  static std::size_t tails(std::size_t ranks, wire::extent much) noexcept {
+    return heads(ranks, much) + much.long_stages * pipelines * ranks * sizeof(wire::pipeline_head);
   }
-  static std::size_t attendances(std::size_t ranks, wire::extent much) noexcept {
-    return takings(ranks, much) + much.long_stages * tracks * ranks * sizeof(wire::taking);
+  static std::size_t arrival_counters(std::size_t ranks, wire::extent much) noexcept {
+    return tails(ranks, much) + much.long_stages * pipelines * ranks * sizeof(wire::pipeline_tail);
   }
   static std::size_t stages(std::size_t ranks, wire::extent much) noexcept {
     constexpr std::size_t page = 4096;
-    const std::size_t end = attendances(ranks, much) + much.lanes * sizeof(wire::attendance);
+    const std::size_t end =
+        arrival_counters(ranks, much) + much.lanes * sizeof(wire::arrival_counter);
     return (end + page - 1) / page * page;
   }
 
@@ -218,9 +221,9 @@ private:
   wire::extent extent_;
   // Where its parts begin: looked up, not worked out, by every operation.
   std::byte* completions_ = nullptr;
-  std::byte* postings_ = nullptr;
-  std::byte* takings_ = nullptr;
-  std::byte* attendances_ = nullptr;
+  std::byte* heads_ = nullptr;
+  std::byte* tails_ = nullptr;
+  std::byte* arrival_counters_ = nullptr;
   std::byte* stages_ = nullptr;
   std::size_t long_from_ = 0;
   std::size_t per_rank_ = 0;

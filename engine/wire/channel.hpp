@@ -30,15 +30,15 @@ public:
   /// sees both at once.
   virtual void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept = 0;
   /// Sends `head`, then `body` straight to where the receiver wants it, past the channel; there is
-  /// room for `in_place_room` bytes. It is much like lending: what `body` shows is read until it
+  /// room for `zero_copy_room` bytes. It is much like lending: what `body` shows is read until it
   /// `has_left`.
-  virtual void put_in_place(std::span<const std::byte> head,
-                            std::span<const std::byte> body) noexcept = 0;
+  virtual void put_zero_copy(std::span<const std::byte> head,
+                             std::span<const std::byte> body) noexcept = 0;
   /// Room that it takes whatever the length of the body.
-  static constexpr std::size_t in_place_room = 64;
+  static constexpr std::size_t zero_copy_room = 64;
   /// Whether what was put has left this rank's memory, which may then be changed.
   virtual bool has_left() const noexcept = 0;
-  /// Of a body that was put in place and has left: whether the receiver was not allowed to take it.
+  /// Of a zero-copy body that has left: whether the receiver was not allowed to take it.
   virtual bool was_refused() const noexcept = 0;
 
   // ---- at the receiver
@@ -49,11 +49,11 @@ public:
   virtual void peek(std::span<std::byte> head) const noexcept = 0;
   /// Receives the next bytes, which have come.
   virtual void take(std::span<std::byte> to) noexcept = 0;
-  /// After the head of a message whose body was put in place: the body is in `place` after this.
+  /// After the head of a zero-copy message: the body is in `place` after this.
   /// False where the system refuses: the body is lost, and the sender finds that it `was_refused`.
   /// Called between `begin_reading` and `end_reading`, since the sender may be about to take its
   /// memory back.
-  [[nodiscard]] virtual bool take_in_place(std::span<std::byte> place) noexcept = 0;
+  [[nodiscard]] virtual bool take_zero_copy(std::span<std::byte> place) noexcept = 0;
 
 protected:
   ~channel() = default;

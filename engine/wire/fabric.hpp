@@ -39,7 +39,7 @@ struct footprint {
   std::size_t channels = 0;  ///< more, for what it receives through channels, if it uses them all
 };
 
-/// How one rank reaches the others of a team. The protocols of the engine (boards, tracks,
+/// How one rank reaches the others of a team. The protocols of the engine (boards, pipelines,
 /// channels) are told in these few operations, so that what runs on real memory also runs on any
 /// other fabric.
 ///
@@ -83,7 +83,7 @@ public:
   virtual channel& open(std::size_t lane, std::size_t from, std::size_t to, stream what) = 0;
   virtual void close(channel& used) noexcept = 0;
 
-  /// Around reads of memory that a neighbour may have lent: between the two, `settle` of whoever
+  /// Around reads of memory that a local peer may have lent: between the two, `settle` of whoever
   /// broke the team waits. What was read counts only if the team is not `broken` afterwards.
   virtual void begin_reading() noexcept = 0;
   virtual void end_reading() noexcept = 0;
@@ -92,9 +92,9 @@ public:
   virtual void settle() noexcept = 0;
 
   /// Memory that every rank of the node can address, aligned to a page: for `shared_buffer`, or
-  /// for `staging`.
+  /// for `shared_scratch`.
   /// \throws error `errc::resource` when the node's arena of this rank is used up.
-  enum class memory_use { buffer, staging };
+  enum class memory_use { buffer, shared_scratch };
   virtual std::span<std::byte> allocate(std::size_t bytes, memory_use use) = 0;
   virtual void deallocate(std::span<std::byte> memory) noexcept = 0;
 

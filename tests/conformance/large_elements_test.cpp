@@ -1,5 +1,5 @@
 // Reductions of the user's own whose elements are larger than a cache line, than a short stage,
-// than an item: none may be cut, and ranks must be combined in their order wherever they are.
+// than a segment: none may be cut, and ranks must be combined in their order wherever they are.
 
 #include <doctest/doctest.h>
 
@@ -196,11 +196,11 @@ TEST_CASE("elements of 24 bytes, of which no line holds a whole number") {
   check_all_rows<maps<3>>(std::array<std::size_t, 5>{0, 1, 7, 500, 13000});
 }
 
-TEST_CASE("elements of 5000 bytes, of which few fit into an item") {
+TEST_CASE("elements of 5000 bytes, of which few fit into a segment") {
   check_all_rows<maps<625>>(std::array<std::size_t, 3>{1, 5, 60});
 }
 
-TEST_CASE("elements of 100008 bytes, of which no item holds a multiple that ends with a line") {
+TEST_CASE("elements of 100008 bytes, of which no segment holds a multiple that ends with a line") {
   check_all_rows<maps<12501>>(std::array<std::size_t, 2>{1, 3});
 }
 

@@ -1,5 +1,7 @@
-// Collectives of neighbours on every fabric that threads and the simulator offer; that nobody waits
-// for those who are not neighbours; and what becomes of neighbours that do not agree.
+// Collectives of neighbors on every fabric that threads and the simulator offer; that nobody
+// waits for those who are not neighbors; and what becomes of neighbors that do not agree.
+
+#include <muster/environment/environment.hpp>
 
 #include "tools/conformance/neighbors.hpp"
 
@@ -84,7 +86,7 @@ neighbor_calls long_ones(std::uint64_t number) {
           .unpunctual = number % 2 == 0};
 }
 
-TEST_CASE("neighbours of every world of threads, short blocks") {
+TEST_CASE("neighbors of every world of threads, short blocks") {
   std::uint64_t number = 0;
   for (const world_case& world : worlds(rank_counts())) {
     const std::string wrong = run_threaded(world, short_ones(number++));
@@ -92,7 +94,7 @@ TEST_CASE("neighbours of every world of threads, short blocks") {
   }
 }
 
-TEST_CASE("neighbours of every world of threads, long blocks") {
+TEST_CASE("neighbors of every world of threads, long blocks") {
   constexpr std::size_t ranks[] = {1, 2, 3, 5, 8};
   std::uint64_t number = 0;
   for (const world_case& world : worlds(std::span(ranks).first(sanitized ? 4 : 5))) {
@@ -101,7 +103,7 @@ TEST_CASE("neighbours of every world of threads, long blocks") {
   }
 }
 
-TEST_CASE("neighbours under virtual time") {
+TEST_CASE("neighbors under virtual time") {
   std::uint64_t number = 0;
   for (const world_case& world : worlds(rank_counts())) {
     const std::string wrong = run_virtually(world, short_ones(number++));
@@ -114,7 +116,7 @@ TEST_CASE("neighbours under virtual time") {
   }
 }
 
-TEST_CASE("neighbours of teams made from others") {
+TEST_CASE("neighbors of teams made from others") {
   const watchdog alive("neighbors of derived teams");
   const lateness pause = sleep_now_and_then;
   findings found;
@@ -163,7 +165,7 @@ void check_apart(const world_case& world, std::size_t bytes) {
   CHECK(done.load() == 2);
 }
 
-TEST_CASE("neighbours do not wait for ranks that are not") {
+TEST_CASE("neighbors do not wait for ranks that are not") {
   constexpr std::size_t ranks[] = {3};
   constexpr layout nodes[] = {layout::one_node, layout::scattered};
   for (const world_case& world : worlds(ranks, nodes)) {
@@ -191,7 +193,7 @@ TEST_CASE("nor for the end of what all ranks have begun before") {
   });
 }
 
-// ---- neighbours that do not agree
+// ---- neighbors that do not agree
 
 /// What each rank's neighbourhood is, and the bytes of its blocks.
 struct opinion {
@@ -281,7 +283,7 @@ TEST_CASE("a block that nobody expected is found by the next") {
   CHECK(std::string_view(why->what()).find("is of operation 1 in") != std::string_view::npos);
 }
 
-TEST_CASE("another collective is a mismatch between neighbours") {
+TEST_CASE("another collective is a mismatch between neighbors") {
   const watchdog alive("neighbors and a barrier");
   std::vector<std::optional<error>> said(2);
   run_threads(2, [&](team& of) {
@@ -301,7 +303,7 @@ TEST_CASE("another collective is a mismatch between neighbours") {
   }
 }
 
-TEST_CASE("a neighbour that leaves ends the operation of those who wait for it") {
+TEST_CASE("a neighbor that leaves ends the operation of those who wait for it") {
   const watchdog alive("a neighbor that leaves");
   std::vector<std::optional<error>> said(2);
   run_threads(2, [&](team& of) {

@@ -101,7 +101,7 @@ TEST_CASE("every algorithm of all other numbers of ranks, short messages") {
 }
 
 // Places that make groups of all kinds: unknown ones, caches of equal and of left-over size, and,
-// where ranks share cores, neighbours in rank that are far apart.
+// where ranks share cores, neighbors in rank that are far apart.
 TEST_CASE("every algorithm of large nodes, whatever the ranks' places") {
   struct caches {
     std::size_t ranks, cores, cores_a_cache;
@@ -189,7 +189,7 @@ TEST_CASE("many ranks") {
   }
 }
 
-// A piece of a block in an item is a few lines.
+// A piece of a block in a segment is a few lines.
 TEST_CASE("a node of as many ranks as there can be") {
   if constexpr (sanitized) return;
   const simulated in = simulate({most_ranks_a_node, layout::one_node, movement::staged});

@@ -49,7 +49,7 @@ task<> take(const chain& in, std::size_t i, std::span<std::byte> rooms) {
   if (in.is_first()) co_return co_await in.me.copy(result, own);
   co_await invite_next(in, i + 1);  // so that it can come while this one is combined
   const auto theirs = rooms.subspan(i % 2 * in.segment, own.size());
-  co_await in.me.collect(in.me.rank() - 1, theirs);
+  co_await in.me.receive(in.me.rank() - 1, theirs);
   const std::array<const std::byte*, 2> parts = {theirs.data(), own.data()};
   co_await in.me.combine(result.data(), parts, own.size() / in.call.element());
 }
@@ -60,7 +60,7 @@ task<> go_up(const chain& in) {
   for (std::size_t i = 0; i < in.count(); ++i) {
     co_await take(in, i, rooms);
     const std::size_t next = in.is_last() ? in.me.rank() - 1 : in.me.rank() + 1;
-    co_await in.me.deliver(next, in.part(in.call.result(), i));
+    co_await in.me.send(next, in.part(in.call.result(), i));
   }
 }
 
@@ -69,7 +69,7 @@ task<> come_back(const chain& in) {
   for (std::size_t i = 0; i < in.count(); ++i) {
     const auto result = in.part(in.call.result(), i);
     co_await in.me.expect(in.me.rank() + 1, result);
-    if (!in.is_first()) co_await in.me.deliver(in.me.rank() - 1, result);
+    if (!in.is_first()) co_await in.me.send(in.me.rank() - 1, result);
   }
 }
 

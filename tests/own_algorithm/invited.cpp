@@ -28,8 +28,8 @@ task<> invited(context& me, const arguments& call) {
   for (std::size_t i = 1; i < me.size(); ++i) {
     const std::size_t to = (me.rank() + i) % me.size();
     const std::size_t from = (me.rank() + me.size() - i) % me.size();
-    transfers.push_back(me.deliver(to, own));
-    transfers.push_back(me.collect(from, call.received_from(from)));
+    transfers.push_back(me.send(to, own));
+    transfers.push_back(me.receive(from, call.received_from(from)));
   }
   co_await when_all(std::move(transfers));
 }

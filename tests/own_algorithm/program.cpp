@@ -10,7 +10,7 @@ task<> around(context& me, const arguments& call) {
   me.arrive();  // exactly once, by every rank
   co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
   for (std::size_t step = 0; step + 1 < n; ++step) {
-    auto outgoing = me.deliver(right, call.received_from((me.rank() + n - step) % n));
+    auto outgoing = me.send(right, call.received_from((me.rank() + n - step) % n));
     auto incoming = me.expect(left, call.received_from((left + n - step) % n));
     co_await when_all(std::move(outgoing), std::move(incoming));
   }

@@ -7,7 +7,7 @@
 #include <muster/base/error.hpp>
 #include <muster/call/neighborhood.hpp>
 
-/// Neighbours of all ranks, and where each of their blocks comes from: a plain reference.
+/// Neighbors of all ranks, and where each of their blocks comes from: a plain reference.
 namespace muster::testing {
 
 /// With whom every rank of a team exchanges blocks, and where each block comes from.

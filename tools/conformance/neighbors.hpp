@@ -11,7 +11,7 @@
 #include "tools/conformance/graphs.hpp"
 #include "tools/conformance/sweep.hpp"
 
-/// Collectives of neighbours against a plain reference.
+/// Collectives of neighbors against a plain reference.
 namespace muster::testing {
 
 /// Calls of all kinds with a graph each, from a seed.

@@ -27,7 +27,7 @@ struct map {
 };
 map joined(const map& a, const map& b);
 
-/// The ends of a list of numbers, and the sum of the products of neighbours in it; one list behind
+/// The ends of a list of numbers, and the sum of the products of neighbors in it; one list behind
 /// the other. 12 bytes.
 struct stretch {
   std::uint32_t first;

@@ -17,7 +17,7 @@ std::string title_of(const algorithm& row, const world_case& world) {
   return std::string(name(row.what)) + " " + std::string(row.id) + ", " + describe(world);
 }
 
-/// Neighbours are drawn at random, and some of the calls are others than the row's.
+/// Local peers are drawn at random, and some of the calls are others than the row's.
 task<std::size_t> call_neighbors(team& of, findings& found, const lateness& pause) {
   const neighbor_calls some{
       .seed = run_seed(), .calls = 60, .in_flight = 3, .largest = 40000, .unpunctual = true};

@@ -12,7 +12,7 @@
 namespace muster::testing {
 
 /// One rank's part, with each of the row's choices.
-/// \param calls as `calls_for` gives them; neighbours' are drawn at random instead
+/// \param calls as `calls_for` gives them; neighbors' are drawn at random instead
 /// \returns how many there were
 task<std::size_t> call_row(const algorithm& row, std::span<const spec> calls, team& of,
                            findings& found, const lateness& pause);

@@ -360,7 +360,7 @@ task<> come_late(random_stream& random) {
 namespace {
 
 /// What calls are made with, on one rank.
-struct surroundings {
+struct sweep_environment {
   team& of;
   const conduct& how;
   findings& found;
@@ -375,7 +375,7 @@ struct surroundings {
 /// Some calls that are in flight together.
 class batch {
 public:
-  batch(surroundings& with, std::span<const spec> calls)
+  batch(sweep_environment& with, std::span<const spec> calls)
       : with_(with), calls_(calls), completed_(calls.size()) {
     for (const spec& each : calls) {
       // One in four buffers is not aligned to anything.
@@ -463,7 +463,7 @@ private:
     co_await one;
   }
 
-  surroundings& with_;
+  sweep_environment& with_;
   std::span<const spec> calls_;
   std::vector<std::unique_ptr<checked_call>> checked_;
   std::vector<std::optional<plan>> plans_;
@@ -491,7 +491,7 @@ task<> make_calls(team& of, std::span<const spec> calls, const conduct& how, fin
     choose_algorithms(by_any, of, how.seed);
     calls = by_any;
   }
-  surroundings with{of, how, found, pause, random_stream(derive(how.seed, of.rank()))};
+  sweep_environment with{of, how, found, pause, random_stream(derive(how.seed, of.rank()))};
   while (!calls.empty()) {
     const std::size_t now = std::min(how.in_flight, calls.size());
     batch next(with, calls.first(now));

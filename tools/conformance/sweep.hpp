@@ -56,7 +56,7 @@ world_case random_world(random_stream& random, std::size_t largest);
 
 // ---- what they call
 
-/// Every collective of all ranks with `count` elements (those of neighbours: see neighbors.hpp):
+/// Every collective of all ranks with `count` elements (those of neighbors: see neighbors.hpp):
 /// with and without in place, with every root or, for long ones, the first, the last and one
 /// between.
 void append_every_collective(std::vector<spec>& calls, std::size_t ranks, std::size_t count,
@@ -66,7 +66,7 @@ std::vector<spec> all_calls(std::size_t ranks, std::span<const std::size_t> coun
                             datatype reduced, reduction op);
 /// The calls of a row that it says it can run, of many sizes; seeds from the run's.
 std::vector<spec> calls_for(const algorithm& row, const team& of);
-/// The rows to be tested: the whole catalog but for collectives of neighbours, or those that
+/// The rows to be tested: the whole catalog but for collectives of neighbors, or those that
 /// MUSTER_TEST_ROWS names, as in "alltoall:bruck allgather:" (all of allgather's).
 std::vector<algorithm> tested_rows();
 /// What to choose a row by: its id, or, where it has options, the id with some.

@@ -13,7 +13,7 @@
 #include <muster/progress/future.hpp>
 #include <muster/progress/within.hpp>
 #include <muster/run/context.hpp>
-#include <muster/run/staging.hpp>
+#include <muster/run/shared_scratch.hpp>
 #include <muster/run/team.hpp>
 #include <muster/team/bootstrap.hpp>
 #include <muster/world.hpp>

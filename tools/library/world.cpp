@@ -13,8 +13,8 @@
 #include "algos/catalog.hpp"
 #include "tools/library/recording.hpp"
 #include "tools/library/table.hpp"
+#include "transports/shm/bootstrap.hpp"
 #include "transports/shm/fabric.hpp"
-#include "transports/shm/founding.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
 

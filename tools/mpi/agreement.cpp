@@ -21,7 +21,7 @@ communicator_bootstrap::communicator_bootstrap(MPI_Comm of) : of_(of) {
 }
 
 void communicator_bootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  static const auto beneath = find_beneath<decltype(&PMPI_Allgather)>("PMPI_Allgather");
+  static const auto beneath = find_next<decltype(&PMPI_Allgather)>("PMPI_Allgather");
   const int bytes = static_cast<int>(mine.size());
   beneath(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, of_);
 }

@@ -9,7 +9,7 @@
 
 #include <muster/team/bootstrap.hpp>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 #include "tools/mpi/settings.hpp"
 
 namespace muster::mpi {

@@ -70,19 +70,19 @@ void communicator::let_go() {
   });
 }
 
-std::unique_ptr<remembered> communicator::take(const call& like) noexcept {
+std::unique_ptr<cached_call> communicator::take(const call& like) noexcept {
   // The last ones first: programs repeat what they did last.
   for (std::size_t i = idle_.size(); i-- > 0;) {
     if (!idle_[i]->is_like(like)) continue;
     std::swap(idle_[i], idle_.back());
-    std::unique_ptr<remembered> found = std::move(idle_.back());
+    std::unique_ptr<cached_call> found = std::move(idle_.back());
     idle_.pop_back();
     return found;
   }
   return nullptr;
 }
 
-void communicator::keep(std::unique_ptr<remembered> ended) {
+void communicator::keep(std::unique_ptr<cached_call> ended) {
   constexpr std::size_t most = 16;
   if (idle_.size() == most) idle_.erase(idle_.begin());
   idle_.push_back(std::move(ended));
@@ -98,7 +98,7 @@ bool communicator::find_members(MPI_Comm together) {
   return true;
 }
 
-// ---- neighbours
+// ---- neighbors
 
 namespace {
 
@@ -261,7 +261,7 @@ communicators::communicators(MPI_Comm together, node& among, driver& by, progres
 }
 
 communicators::~communicators() {
-  bury();
+  reap();
   for (const auto& [of, one] : all_) PMPI_Comm_delete_attr(of, keyval_);
   for (const auto& [of, one] : all_) one->let_go();
   for (const auto& one : still_held_) {
@@ -283,14 +283,14 @@ const communicators::entry& communicators::find_again(MPI_Comm of) {
 }
 
 int communicators::forget(MPI_Comm of, int, void*, void* self) {
-  static_cast<communicators*>(self)->gone_.add(of);
+  static_cast<communicators*>(self)->deferred_.add(of);
   return MPI_SUCCESS;
 }
 
-void communicators::bury() {
+void communicators::reap() {
   if (!unmade_.empty()) std::erase_if(unmade_, [](const entry& one) { return one->advance(); });
-  if (!gone_.any()) return;
-  for (const MPI_Comm one : gone_.take()) {
+  if (!deferred_.any()) return;
+  for (const MPI_Comm one : deferred_.take()) {
     const auto at = all_.find(one);
     if (at == all_.end()) continue;
     last_.forget(at->second);

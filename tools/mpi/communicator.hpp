@@ -15,13 +15,13 @@
 #include <muster/run/team.hpp>
 
 #include "tools/mpi/barrier_exit.hpp"
+#include "tools/mpi/cached_call.hpp"
 #include "tools/mpi/call.hpp"
+#include "tools/mpi/deferred.hpp"
 #include "tools/mpi/driver.hpp"
 #include "tools/mpi/exchange.hpp"
-#include "tools/mpi/gone.hpp"
 #include "tools/mpi/handle_cache.hpp"
 #include "tools/mpi/node.hpp"
-#include "tools/mpi/remembered.hpp"
 
 namespace muster::mpi {
 
@@ -49,7 +49,7 @@ public:
   /// The same without calling the MPI: true if operations can be started, or never will be.
   bool advance_without_mpi();
 
-  /// This rank's neighbours, of which the MPI is asked once; null where it has no topology, the
+  /// This rank's neighbors, of which the MPI is asked once; null where it has no topology, the
   /// same on all its ranks.
   const neighborhood* neighbors();
   /// Those that a call has; null for one that goes to all ranks.
@@ -78,7 +78,7 @@ public:
   barrier_exit& leaving_barriers() noexcept { return leaving_barriers_; }
 
   /// The last blocking call of its kind, if it was written like this one; or null.
-  remembered* recall(const call& like) noexcept {
+  cached_call* recall(const call& like) noexcept {
     auto& last = last_[static_cast<std::size_t>(like.what)];
     return last && last->is_like(like) ? &*last : nullptr;
   }
@@ -87,8 +87,8 @@ public:
   }
   /// A nonblocking call that was written like this one and has ended, to be given back when it has
   /// again; or null.
-  std::unique_ptr<remembered> take(const call& like) noexcept;
-  void keep(std::unique_ptr<remembered> ended);
+  std::unique_ptr<cached_call> take(const call& like) noexcept;
+  void keep(std::unique_ptr<cached_call> ended);
 
 private:
   /// What becomes of it.
@@ -132,8 +132,8 @@ private:
   std::vector<std::size_t> destinations_;
   neighborhood neighbors_;  // of these
   barrier_exit leaving_barriers_;
-  std::array<std::optional<remembered>, routines> last_;
-  std::vector<std::unique_ptr<remembered>> idle_;
+  std::array<std::optional<cached_call>, routines> last_;
+  std::vector<std::unique_ptr<cached_call>> idle_;
 };
 
 /// Those of a process. Each goes when the program frees it, or when the last operation on it ends.
@@ -149,14 +149,14 @@ public:
   communicators& operator=(const communicators&) = delete;
 
   const entry& find(MPI_Comm of) {
-    if (gone_.any()) [[unlikely]]
-      bury();
+    if (deferred_.any()) [[unlikely]]
+      reap();
     const entry* const last = last_.find(of);
     return last != nullptr ? *last : find_again(of);
   }
 
   /// Lets go of what the program has freed, but for those whose exchange is under way.
-  void bury();
+  void reap();
   /// Whether there are exchanges that have not been seen to end.
   bool has_unmade() const noexcept { return !unmade_.empty(); }
 
@@ -170,7 +170,7 @@ private:
   int keyval_ = MPI_KEYVAL_INVALID;
   post_office post_office_;
   std::unordered_map<MPI_Comm, entry> all_;
-  gone<MPI_Comm> gone_;
+  deferred<MPI_Comm> deferred_;
   std::vector<entry> unmade_;
   std::vector<std::weak_ptr<communicator>> still_held_;  // by requests, of those that are gone
   handle_cache<MPI_Comm, entry> last_;

@@ -10,7 +10,7 @@
 #include <muster/progress/engine.hpp>
 #include <muster/progress/future.hpp>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 
@@ -25,21 +25,21 @@ public:
   muster::engine& engine() const noexcept { return engine_; }
 
   /// A thread's stay in the shim; there is one at a time.
-  class visit {
+  class entry {
   public:
-    explicit visit(driver& in) : in_(in) { in_.enter(); }
-    ~visit() { in_.leave(); }
-    visit(const visit&) = delete;
-    visit& operator=(const visit&) = delete;
+    explicit entry(driver& in) : in_(in) { in_.enter(); }
+    ~entry() { in_.leave(); }
+    entry(const entry&) = delete;
+    entry& operator=(const entry&) = delete;
 
   private:
     driver& in_;
   };
 
-  /// In a visit: drives until `done()`. Other threads may visit meanwhile.
+  /// With an entry: drives until `done()`. Other threads may enter meanwhile.
   template <class Done>
   void until(Done done) {
-    unsigned looks = 0;
+    unsigned polls = 0;
     std::uint64_t naps = count_naps();
     bool looked = false;
     const auto enough = [&] {
@@ -47,10 +47,10 @@ public:
       // Whoever else waits at the gate, each turn is good for a look.
       if (!std::exchange(looked, true)) return false;
       // Most waits end before. A nap is long enough for a look.
-      constexpr unsigned looks_between = 32;
+      constexpr unsigned polls_between = 32;
       const bool has_napped = naps != std::exchange(naps, count_naps());
-      if (++looks % looks_between == 0 || has_napped) progress_beneath();
-      return visitors_waiting_.load(std::memory_order_relaxed) != 0;
+      if (++polls % polls_between == 0 || has_napped) progress_mpi();
+      return entrants_waiting_.load(std::memory_order_relaxed) != 0;
     };
     const wait counted(waiting_);
     while (!done()) {
@@ -64,7 +64,7 @@ public:
     }
   }
 
-  /// In a visit: runs `work` to its end. \throws what it throws
+  /// With an entry: runs `work` to its end. \throws what it throws
   void run(task<>&& work) {
     if (engine_.has_own_thread()) {
       future<> running = start(engine_, std::move(work));
@@ -77,7 +77,7 @@ public:
     }
   }
 
-  /// From the MPI's progress: calls `look()` where no thread is in a visit, perhaps this one, and
+  /// From the MPI's progress: calls `look()` where no thread has entered, perhaps this one, and
   /// drives the engine for one look, unless a thread waits and does so. (What only the MPI combines
   /// is then combined on that thread, which is not in the MPI.)
   template <class Look>
@@ -92,7 +92,7 @@ public:
     if (many_threads_) gate_.unlock();
   }
 
-  /// In a visit: has the engine, if it is driven so, look once.
+  /// With an entry: has the engine, if it is driven so, look once.
   void drive_once() {
     if (engine_.has_own_thread()) return;
     engine_.drive_until([first = true]() mutable { return !std::exchange(first, false); });
@@ -129,9 +129,9 @@ private:
 
   void enter() {
     if (many_threads_ && !gate_.try_lock()) {
-      visitors_waiting_.fetch_add(1, std::memory_order_relaxed);
+      entrants_waiting_.fetch_add(1, std::memory_order_relaxed);
       gate_.lock();
-      visitors_waiting_.fetch_sub(1, std::memory_order_relaxed);
+      entrants_waiting_.fetch_sub(1, std::memory_order_relaxed);
     }
     ++depth_;
   }
@@ -139,9 +139,9 @@ private:
     --depth_;
     if (many_threads_) gate_.unlock();
   }
-  /// Only the outermost visit of a thread waits.
+  /// Only the outermost entry of a thread waits.
   void let_others_in() {
-    if (visitors_waiting_.load(std::memory_order_relaxed) == 0) return;
+    if (entrants_waiting_.load(std::memory_order_relaxed) == 0) return;
     leave();
     ::sched_yield();
     enter();
@@ -152,7 +152,7 @@ private:
   std::recursive_mutex gate_;
   unsigned depth_ = 0;    // of the thread that has the gate
   unsigned waiting_ = 0;  // in `until`, of all threads
-  std::atomic<unsigned> visitors_waiting_{0};
+  std::atomic<unsigned> entrants_waiting_{0};
 };
 
 }  // namespace muster::mpi

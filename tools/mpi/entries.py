@@ -146,7 +146,7 @@ def entry(collective, form, vendor, suffix, count, displacement):
     return "\n".join(
         [
             f'extern "C" int P{name}({declared}) {{',
-            f'  static const auto beneath = find_beneath<decltype(&{name})>("P{name}");',
+            f'  static const auto beneath = find_next<decltype(&{name})>("P{name}");',
             f"  shim* const in = shim::taking({routine}, form::{form});",
             f"  if (in == nullptr) return beneath({arguments});",
             f'  call what({routine}, "{name}");',

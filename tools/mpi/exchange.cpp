@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -105,7 +105,7 @@ post_office::post_office(wire::fabric& reach, progress_hook hook) : reach_(reach
 
 post_office::~post_office() {
   if (operation_ == MPI_OP_NULL) return;
-  static const auto free_beneath = find_beneath<decltype(&PMPI_Op_free)>("PMPI_Op_free");
+  static const auto free_beneath = find_next<decltype(&PMPI_Op_free)>("PMPI_Op_free");
   free_beneath(&operation_);
   reach_of_operation().store(nullptr, std::memory_order_relaxed);
 }
@@ -149,7 +149,7 @@ exchange::exchange(post_office& by, post_office::mailbox box, MPI_Comm on, std::
 
 void exchange::begin_allgather(MPI_Comm on) {
   constexpr int bytes = sizeof(letter::entry);
-  static const auto allgather = find_beneath<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
+  static const auto allgather = find_next<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
   letter::entry* const entries = reinterpret_cast<letter*>(letter_.data())->entries();
   allgather(MPI_IN_PLACE, 0, MPI_BYTE, entries, bytes, MPI_BYTE, on, &request_);
 }
@@ -158,7 +158,7 @@ void exchange::begin_allreduce(MPI_Comm on) {
   // One element, so that no MPI takes it apart.
   PMPI_Type_contiguous(static_cast<int>(letter::bytes(ranks_)), MPI_BYTE, &type_);
   PMPI_Type_commit(&type_);
-  static const auto allreduce = find_beneath<decltype(&PMPI_Iallreduce)>("PMPI_Iallreduce");
+  static const auto allreduce = find_next<decltype(&PMPI_Iallreduce)>("PMPI_Iallreduce");
   allreduce(MPI_IN_PLACE, letter_.data(), 1, type_, by_.operation(), on, &request_);
 }
 
@@ -169,7 +169,7 @@ exchange::~exchange() {
 
 bool exchange::has_ended() {
   if (request_ == MPI_REQUEST_NULL) return true;
-  static const auto test = find_beneath<decltype(&PMPI_Test)>("PMPI_Test");
+  static const auto test = find_next<decltype(&PMPI_Test)>("PMPI_Test");
   int is_complete = 0;
   test(&request_, &is_complete, MPI_STATUS_IGNORE);
   return is_complete != 0;

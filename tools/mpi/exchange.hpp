@@ -10,7 +10,7 @@
 
 #include <muster/wire/fabric.hpp>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 

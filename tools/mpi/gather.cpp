@@ -2,13 +2,13 @@
 
 #include <cstddef>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 
 std::vector<std::string> gather_texts(const std::string& mine, MPI_Comm among) {
-  static const auto gather = find_beneath<decltype(&PMPI_Gather)>("PMPI_Gather");
-  static const auto gatherv = find_beneath<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
+  static const auto gather = find_next<decltype(&PMPI_Gather)>("PMPI_Gather");
+  static const auto gatherv = find_next<decltype(&PMPI_Gatherv)>("PMPI_Gatherv");
   int rank = 0;
   int ranks = 0;
   PMPI_Comm_rank(among, &rank);

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -46,7 +46,7 @@ held_type::~held_type() {
     frees = at->second.frees;
     held.all.erase(at);
   }
-  static const auto beneath = find_beneath<decltype(&PMPI_Type_free)>("PMPI_Type_free");
+  static const auto beneath = find_next<decltype(&PMPI_Type_free)>("PMPI_Type_free");
   for (MPI_Datatype one = type_; frees > 0; --frees, one = type_) beneath(&one);
 }
 

@@ -26,7 +26,7 @@ struct operand {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   std::int64_t count = 0;     ///< of a block's elements, where blocks do not vary
   std::int64_t results = -1;  ///< of a reduction's elements the first so many are written; else all
-  std::size_t blocks = 1;     ///< one a rank or neighbour, or one
+  std::size_t blocks = 1;     ///< one a rank or neighbor, or one
   bool varies = false;
   part reads = part::none;
   part writes = part::none;
@@ -48,7 +48,7 @@ struct operands {
   const operand* begin() const noexcept { return all.data(); }
   const operand* end() const noexcept { return all.data() + count; }
 };
-/// How many blocks there are for and of others: one a rank, or one a neighbour.
+/// How many blocks there are for and of others: one a rank, or one a neighbor.
 struct block_numbers {
   std::size_t sent;
   std::size_t received;

@@ -1,6 +1,6 @@
 #include "tools/mpi/packing.hpp"
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 #include "tools/mpi/pieces.hpp"
 
 namespace muster::mpi {
@@ -25,7 +25,7 @@ public:
     all_.address = away_from(these.address, -step);
   }
   ~away_from_bottom() {
-    static const auto beneath = find_beneath<decltype(&PMPI_Type_free)>("PMPI_Type_free");
+    static const auto beneath = find_next<decltype(&PMPI_Type_free)>("PMPI_Type_free");
     beneath(&all_.type);
   }
   away_from_bottom(const away_from_bottom&) = delete;

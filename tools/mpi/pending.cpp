@@ -8,7 +8,7 @@
 namespace muster::mpi {
 
 pending::pending(const call& from, types& known, std::shared_ptr<communicator> on,
-                 std::unique_ptr<remembered> before, std::unique_ptr<staging> images)
+                 std::unique_ptr<cached_call> before, std::unique_ptr<staging> images)
     : images_(std::move(images)),
       now_(images_ ? images_->now() : from),
       on_(std::move(on)),
@@ -33,7 +33,7 @@ void pending::prepare(types& known) {
   if (known_ != nullptr) return;
   what_.emplace(now_, known, on_->rank(), on_->size(), on_->neighbors_of(now_.what));
   if (what_->means_the_same_again(now_)) {
-    known_ = std::make_unique<remembered>(now_, what_->arguments());
+    known_ = std::make_unique<cached_call>(now_, what_->arguments());
   }
 }
 

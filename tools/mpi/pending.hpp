@@ -11,10 +11,10 @@
 #include <muster/coro/frame_pool.hpp>
 #include <muster/coro/task.hpp>
 
+#include "tools/mpi/cached_call.hpp"
 #include "tools/mpi/communicator.hpp"
 #include "tools/mpi/errors.hpp"
 #include "tools/mpi/persistent.hpp"
-#include "tools/mpi/remembered.hpp"
 #include "tools/mpi/report.hpp"
 #include "tools/mpi/staging.hpp"
 #include "tools/mpi/translation.hpp"
@@ -29,7 +29,7 @@ public:
   /// \param images of its buffers, where these are an accelerator's; or null
   /// \throws rejected
   pending(const call& from, types& known, std::shared_ptr<communicator> on,
-          std::unique_ptr<remembered> before, std::unique_ptr<staging> images);
+          std::unique_ptr<cached_call> before, std::unique_ptr<staging> images);
   /// A turn.
   pending(std::shared_ptr<persistent_operation> of, types& known, std::unique_ptr<staging> images);
   /// What makes a persistent operation's team.
@@ -73,7 +73,7 @@ private:
   call now_;
   std::shared_ptr<communicator> on_;
   std::optional<translation> what_;
-  std::unique_ptr<remembered> known_;  // where it means the same when it is written alike
+  std::unique_ptr<cached_call> known_;  // where it means the same when it is written alike
   std::optional<failure> failed_;
   bool makes_team_ = false;
 };

@@ -14,11 +14,11 @@
 #include <muster/run/team.hpp>
 #include <muster/team/order.hpp>
 
+#include "tools/mpi/cached_call.hpp"
 #include "tools/mpi/call.hpp"
 #include "tools/mpi/communicator.hpp"
 #include "tools/mpi/driver.hpp"
 #include "tools/mpi/held_type.hpp"
-#include "tools/mpi/remembered.hpp"
 #include "tools/mpi/types.hpp"
 
 namespace muster::mpi {
@@ -51,8 +51,8 @@ public:
   bool under_way() const noexcept { return under_way_; }
 
   /// The last turn's call, to be given back by the next one when it has ended; or null.
-  std::unique_ptr<remembered> take() noexcept { return std::move(last_); }
-  void keep(std::unique_ptr<remembered> ended) noexcept { last_ = std::move(ended); }
+  std::unique_ptr<cached_call> take() noexcept { return std::move(last_); }
+  void keep(std::unique_ptr<cached_call> ended) noexcept { last_ = std::move(ended); }
 
   // Where the engine is driven:
 
@@ -80,7 +80,7 @@ private:
   milestone team_made_;
   std::exception_ptr refusal_;  // there will be no team
   std::unique_ptr<muster::team> own_;
-  std::unique_ptr<remembered> last_;
+  std::unique_ptr<cached_call> last_;
 };
 
 /// Those of a process.

@@ -2,7 +2,7 @@
 // asks UCX for progress, by a function whose name is taken here.
 #include <atomic>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -23,7 +23,7 @@ hook& the_hook() {
 progress_hook hook_into_progress(const tending& tend, bool many_threads) {
   hook& mine = the_hook();
   mine.was_called = false;
-  progress_beneath();
+  progress_mpi();
   if (!mine.was_called) return progress_hook::none;  // another device than UCX
   mine.has_work = tend.has_work;
   // Where there may be many threads, UCX is called under locks that calls of MPI would take again.
@@ -35,7 +35,7 @@ progress_hook hook_into_progress(const tending& tend, bool many_threads) {
 // A function whose name was taken is called for good.
 void resume_hook() noexcept {}
 
-void progress_beneath() noexcept {
+void progress_mpi() noexcept {
   int found = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
@@ -44,7 +44,7 @@ void progress_beneath() noexcept {
 
 extern "C" unsigned ucp_worker_progress(void* worker) {
   using progress_function = unsigned (*)(void*);
-  static const auto beneath = muster::mpi::find_beneath<progress_function>("ucp_worker_progress");
+  static const auto beneath = muster::mpi::find_next<progress_function>("ucp_worker_progress");
   // What is called here may make progress in its turn, which UCX does not allow.
   thread_local bool inside = false;
   if (inside) return 0;

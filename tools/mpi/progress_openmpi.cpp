@@ -5,7 +5,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -95,7 +95,7 @@ progress_hook hook_into_progress(const tending& tend, bool) {
 
 void resume_hook() noexcept { the_hook().resume(); }
 
-void progress_beneath() noexcept {
+void progress_mpi() noexcept {
   static const auto progress =
       reinterpret_cast<progress_function>(::dlsym(RTLD_DEFAULT, "opal_progress"));
   if (progress != nullptr) progress();

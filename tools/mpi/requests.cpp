@@ -12,11 +12,11 @@
 #include <span>
 #include <string>
 
-#include "tools/mpi/beneath.hpp"
 #include "tools/mpi/held_type.hpp"
+#include "tools/mpi/next.hpp"
 #include "tools/mpi/shim.hpp"
 
-using muster::mpi::find_beneath;
+using muster::mpi::find_next;
 using muster::mpi::held_type;
 using muster::mpi::shim;
 
@@ -42,14 +42,14 @@ int look_until(Test test) {
 }  // namespace
 
 extern "C" int PMPI_Start(MPI_Request* request) {
-  static const auto beneath = find_beneath<decltype(&MPI_Start)>("PMPI_Start");
+  static const auto beneath = find_next<decltype(&MPI_Start)>("PMPI_Start");
   const int code = beneath(request);
   if (code == MPI_SUCCESS) shim::started(*request);
   return code;
 }
 
 extern "C" int PMPI_Startall(int count, MPI_Request requests[]) {
-  static const auto beneath = find_beneath<decltype(&MPI_Startall)>("PMPI_Startall");
+  static const auto beneath = find_next<decltype(&MPI_Startall)>("PMPI_Startall");
   const int code = beneath(count, requests);
   if (code != MPI_SUCCESS) return code;
   for (int i = 0; i < count; ++i) shim::started(requests[i]);
@@ -57,7 +57,7 @@ extern "C" int PMPI_Startall(int count, MPI_Request requests[]) {
 }
 
 extern "C" int PMPI_Request_free(MPI_Request* request) {
-  static const auto beneath = find_beneath<decltype(&MPI_Request_free)>("PMPI_Request_free");
+  static const auto beneath = find_next<decltype(&MPI_Request_free)>("PMPI_Request_free");
   if (request != nullptr && shim::freed(*request)) {
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
@@ -66,7 +66,7 @@ extern "C" int PMPI_Request_free(MPI_Request* request) {
 }
 
 extern "C" int PMPI_Op_free(MPI_Op* op) {
-  static const auto beneath = find_beneath<decltype(&MPI_Op_free)>("PMPI_Op_free");
+  static const auto beneath = find_next<decltype(&MPI_Op_free)>("PMPI_Op_free");
   if (op != nullptr && *op != MPI_OP_NULL && shim::freed_operation(*op)) {
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;
@@ -75,7 +75,7 @@ extern "C" int PMPI_Op_free(MPI_Op* op) {
 }
 
 extern "C" int PMPI_Type_free(MPI_Datatype* type) {
-  static const auto beneath = find_beneath<decltype(&PMPI_Type_free)>("PMPI_Type_free");
+  static const auto beneath = find_next<decltype(&PMPI_Type_free)>("PMPI_Type_free");
   if (type != nullptr && held_type::puts_off(*type)) {
     *type = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
@@ -84,31 +84,31 @@ extern "C" int PMPI_Type_free(MPI_Datatype* type) {
 }
 
 extern "C" int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
-  static const auto beneath = find_beneath<decltype(&MPI_Wait)>("PMPI_Wait");
+  static const auto beneath = find_next<decltype(&MPI_Wait)>("PMPI_Wait");
   if (request != nullptr) shim::awaited(*request);
   return beneath(request, status);
 }
 
 extern "C" int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  static const auto beneath = find_beneath<decltype(&MPI_Waitall)>("PMPI_Waitall");
+  static const auto beneath = find_next<decltype(&MPI_Waitall)>("PMPI_Waitall");
   for (int i = 0; requests != nullptr && i < count; ++i) shim::awaited(requests[i]);
   return beneath(count, requests, statuses);
 }
 
 extern "C" int PMPI_Waitany(int count, MPI_Request requests[], int* which, MPI_Status* status) {
-  static const auto beneath = find_beneath<decltype(&MPI_Waitany)>("PMPI_Waitany");
+  static const auto beneath = find_next<decltype(&MPI_Waitany)>("PMPI_Waitany");
   if (!shim::needs_looks(as_span(requests, count))) return beneath(count, requests, which, status);
-  static const auto test = find_beneath<decltype(&MPI_Testany)>("PMPI_Testany");
+  static const auto test = find_next<decltype(&MPI_Testany)>("PMPI_Testany");
   return look_until([&](int* found) { return test(count, requests, which, found, status); });
 }
 
 extern "C" int PMPI_Waitsome(int count, MPI_Request requests[], int* completed, int which[],
                              MPI_Status statuses[]) {
-  static const auto beneath = find_beneath<decltype(&MPI_Waitsome)>("PMPI_Waitsome");
+  static const auto beneath = find_next<decltype(&MPI_Waitsome)>("PMPI_Waitsome");
   if (!shim::needs_looks(as_span(requests, count))) {
     return beneath(count, requests, completed, which, statuses);
   }
-  static const auto test = find_beneath<decltype(&MPI_Testsome)>("PMPI_Testsome");
+  static const auto test = find_next<decltype(&MPI_Testsome)>("PMPI_Testsome");
   return look_until([&](int* found) {
     const int code = test(count, requests, completed, which, statuses);
     *found = *completed;
@@ -117,41 +117,41 @@ extern "C" int PMPI_Waitsome(int count, MPI_Request requests[], int* completed, 
 }
 
 extern "C" int PMPI_Test(MPI_Request* request, int* completed, MPI_Status* status) {
-  static const auto beneath = find_beneath<decltype(&MPI_Test)>("PMPI_Test");
+  static const auto beneath = find_next<decltype(&MPI_Test)>("PMPI_Test");
   shim::looked_at();
   return beneath(request, completed, status);
 }
 
 extern "C" int PMPI_Testall(int count, MPI_Request requests[], int* completed,
                             MPI_Status statuses[]) {
-  static const auto beneath = find_beneath<decltype(&MPI_Testall)>("PMPI_Testall");
+  static const auto beneath = find_next<decltype(&MPI_Testall)>("PMPI_Testall");
   shim::looked_at();
   return beneath(count, requests, completed, statuses);
 }
 
 extern "C" int PMPI_Testany(int count, MPI_Request requests[], int* which, int* completed,
                             MPI_Status* status) {
-  static const auto beneath = find_beneath<decltype(&MPI_Testany)>("PMPI_Testany");
+  static const auto beneath = find_next<decltype(&MPI_Testany)>("PMPI_Testany");
   shim::looked_at();
   return beneath(count, requests, which, completed, status);
 }
 
 extern "C" int PMPI_Testsome(int count, MPI_Request requests[], int* completed, int which[],
                              MPI_Status statuses[]) {
-  static const auto beneath = find_beneath<decltype(&MPI_Testsome)>("PMPI_Testsome");
+  static const auto beneath = find_next<decltype(&MPI_Testsome)>("PMPI_Testsome");
   shim::looked_at();
   return beneath(count, requests, completed, which, statuses);
 }
 
 extern "C" int PMPI_Request_get_status(MPI_Request request, int* completed, MPI_Status* status) {
   static const auto beneath =
-      find_beneath<decltype(&MPI_Request_get_status)>("PMPI_Request_get_status");
+      find_next<decltype(&MPI_Request_get_status)>("PMPI_Request_get_status");
   shim::looked_at();
   return beneath(request, completed, status);
 }
 
 extern "C" int PMPI_Error_string(int code, char* text, int* length) {
-  static const auto beneath = find_beneath<decltype(&MPI_Error_string)>("PMPI_Error_string");
+  static const auto beneath = find_next<decltype(&MPI_Error_string)>("PMPI_Error_string");
   const std::optional<std::string> own = shim::text_of(code);
   if (!own || text == nullptr || length == nullptr) return beneath(code, text, length);
   *length = static_cast<int>(own->copy(text, MPI_MAX_ERROR_STRING - 1));

@@ -93,7 +93,7 @@ void shim::end() {
   std::optional<usages> own;
   if (shim* const one = active().load(std::memory_order_relaxed)) {
     // What belongs to freed requests is still to be completed.
-    const driver::visit here(one->driver_);
+    const driver::entry here(one->driver_);
     one->driver_.until([one] {
       one->look();
       return one->under_way_.load(std::memory_order_relaxed) == 0 &&

@@ -111,8 +111,8 @@ private:
   /// A call on buffers that the CPU can use, on such as may be an accelerator's.
   answer blocking_on_host(const call& what);
   answer blocking_anywhere(const call& what);
-  /// In a visit: what stands for buffers that the CPU cannot use; null where there are none, or the
-  /// call is left to the MPI. \throws rejected
+  /// With an entry of the driver: what stands for buffers that the CPU cannot use; null where there
+  /// are none, or the call is left to the MPI. \throws rejected
   std::unique_ptr<staging> stage(const call& what, communicator& on,
                                  staging::copying how = staging::copying::yes) {
     if (!devices_.possible()) [[likely]]
@@ -154,7 +154,7 @@ private:
     return under_way_.load(std::memory_order_relaxed) != 0 ||
            any_persistent_.load(std::memory_order_relaxed);
   }
-  /// Something may still use an operation of the program's. In a visit.
+  /// Something may still use an operation of the program's. With an entry of the driver.
   bool needs_operations() const noexcept {
     return under_way_.load(std::memory_order_relaxed) != 0 || !persistent_.empty();
   }

@@ -37,7 +37,7 @@ private:
 
 void shim::pass(kind of) {
   if (!tally_.wanted()) return;
-  const driver::visit here(driver_);
+  const driver::entry here(driver_);
   const bool is_enabled = settings_.takes(of.which, of.how);
   tally_.left(of, is_enabled ? "no way into its progress" : "not in MUSTER_ENABLE");
 }
@@ -67,12 +67,12 @@ const char* shim::mpi_may_not_combine(form how) const noexcept {
 answer shim::blocking_on_host(const call& what) {
   if (what.comm == MPI_COMM_NULL) return {};  // an error that the MPI knows best
   const stopwatch watch(driver_.engine(), tally_.wanted());
-  const driver::visit here(driver_);
+  const driver::entry here(driver_);
   const kind of{what.what, form::blocking};
   try {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
     on->leaving_barriers().begin(what, on->rank());
-    if (remembered* const before = on->recall(what)) {
+    if (cached_call* const before = on->recall(what)) {
       carry_out(of, before->again(on->team(), what));
       on->leaving_barriers().end(on->team());
       note(of, watch, on->team(), before->meant());
@@ -124,11 +124,11 @@ int shim::report_failure(MPI_Comm on, const failure& why) {
 
 answer shim::nonblocking(const call& what, MPI_Request* request) {
   if (what.comm == MPI_COMM_NULL) return {};
-  const driver::visit here(driver_);
+  const driver::entry here(driver_);
   delete_done_with();
   try {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
-    std::unique_ptr<remembered> before = on->take(what);
+    std::unique_ptr<cached_call> before = on->take(what);
     if (before == nullptr && is_left(what, form::nonblocking, *on)) return {};
     auto one = std::make_unique<pending>(what, types_, on, std::move(before), stage(what, *on));
     if (unused_.empty()) make_room();
@@ -146,7 +146,7 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
 
 answer shim::persistent(const call& what, MPI_Request* request) {
   if (what.comm == MPI_COMM_NULL) return {};
-  const driver::visit here(driver_);
+  const driver::entry here(driver_);
   try {
     std::shared_ptr<communicator> on = communicators_.find(what.comm);
     if (is_left(what, form::persistent, *on)) return {};
@@ -166,7 +166,7 @@ answer shim::persistent(const call& what, MPI_Request* request) {
 std::optional<std::string> shim::text_of(int code) {
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr) return std::nullopt;
-  const driver::visit here(self->driver_);
+  const driver::entry here(self->driver_);
   const std::string* const text = self->errors_.text_of(code);
   return text == nullptr ? std::nullopt : std::optional(*text);
 }

@@ -17,7 +17,7 @@ answer shim::blocking_anywhere(const call& what) {
   if (what.comm == MPI_COMM_NULL) return {};
   std::unique_ptr<staging> images;
   try {
-    const driver::visit here(driver_);
+    const driver::entry here(driver_);
     if (devices_.look()) {
       const std::shared_ptr<communicator> on = communicators_.find(what.comm);
       if (on->in_the_making() || !waiting_.empty()) await_made(*on);
@@ -25,18 +25,18 @@ answer shim::blocking_anywhere(const call& what) {
       images = stage(what, *on);
     }
   } catch (...) {
-    const driver::visit here(driver_);
+    const driver::entry here(driver_);
     return refuse(what);
   }
   if (images == nullptr) return blocking_on_host(what);
-  // In a visit of its own: that it waits in must be the only one.
+  // With an entry of its own: that it waits in must be the only one.
   const answer done = blocking_on_host(images->now());
   if (!done.by_muster || done.code != MPI_SUCCESS) return done;
   try {
     images->finish();
     return done;
   } catch (...) {
-    const driver::visit here(driver_);
+    const driver::entry here(driver_);
     return refuse(what);
   }
 }

@@ -26,7 +26,7 @@ void shim::unlist(MPI_Request request) { unused_.push_back(nonblocking_.extract(
 void shim::awaited(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr || self->under_way_.load(std::memory_order_relaxed) == 0) return;
-  const driver::visit here(self->driver_);
+  const driver::entry here(self->driver_);
   self->driver_.until([&] {
     self->look();
     return !self->is_under_way(request);
@@ -39,7 +39,7 @@ void shim::looked_at() {
       self->under_way_.load(std::memory_order_relaxed) == 0) {
     return;
   }
-  const driver::visit here(self->driver_);
+  const driver::entry here(self->driver_);
   self->driver_.drive_once();
   self->look();
 }
@@ -50,7 +50,7 @@ bool shim::needs_looks(std::span<const MPI_Request> requests) {
       self->under_way_.load(std::memory_order_relaxed) == 0) {
     return false;
   }
-  const driver::visit here(self->driver_);
+  const driver::entry here(self->driver_);
   return std::ranges::any_of(requests, [self](MPI_Request one) { return self->is_under_way(one); });
 }
 
@@ -64,7 +64,7 @@ bool shim::is_under_way(MPI_Request request) const {
 void shim::started(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr || !self->any_persistent_.load(std::memory_order_relaxed)) return;
-  const driver::visit here(self->driver_);
+  const driver::entry here(self->driver_);
   const std::shared_ptr<persistent_operation> one = self->persistent_.find(request);
   if (one == nullptr) return;
   try {
@@ -81,7 +81,7 @@ void shim::started(MPI_Request request) {
 bool shim::freed(MPI_Request request) {
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr || !self->has_requests()) return false;
-  const driver::visit here(self->driver_);
+  const driver::entry here(self->driver_);
   self->persistent_.remove(request);
   const auto at = self->nonblocking_.find(request);
   if (at == self->nonblocking_.end()) return false;
@@ -92,7 +92,7 @@ bool shim::freed(MPI_Request request) {
 bool shim::freed_operation(MPI_Op op) {
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr || reduction_of(op) != reduction::custom) return false;
-  const driver::visit here(self->driver_);
+  const driver::entry here(self->driver_);
   if (!self->needs_operations()) return false;
   self->freed_operations_.push_back(op);
   return true;
@@ -116,7 +116,7 @@ void shim::on_progress_without_mpi() {
 
 void shim::look() {
   delete_done_with();
-  communicators_.bury();
+  communicators_.reap();
   if (!waiting_.empty()) start_waiting(&communicator::advance);
   if (!ended_.empty()) complete_ended();
 }
@@ -182,7 +182,7 @@ void shim::delete_done_with() {
 }
 
 void shim::free_operations() {
-  static const auto beneath = find_beneath<decltype(&PMPI_Op_free)>("PMPI_Op_free");
+  static const auto beneath = find_next<decltype(&PMPI_Op_free)>("PMPI_Op_free");
   for (MPI_Op& one : std::exchange(freed_operations_, {})) beneath(&one);
 }
 
@@ -197,8 +197,7 @@ void shim::complete(pending& one) {
     const bool is_freed = one.is_freed;
     unlist(request);
     PMPI_Grequest_complete(request);  // with which `one` may go
-    static const auto free_beneath =
-        find_beneath<decltype(&PMPI_Request_free)>("PMPI_Request_free");
+    static const auto free_beneath = find_next<decltype(&PMPI_Request_free)>("PMPI_Request_free");
     if (is_freed) free_beneath(&request);
     return;
   }
@@ -218,8 +217,8 @@ int shim::query(void* extra, MPI_Status* status) {
   status->MPI_TAG = MPI_UNDEFINED;
   shim* const self = active().load(std::memory_order_relaxed);
   if (!one.failed() || self == nullptr) return MPI_SUCCESS;
-  const driver::visit here(self->driver_);
-  self->communicators_.bury();
+  const driver::entry here(self->driver_);
+  self->communicators_.reap();
   if (!one.code) one.code = self->report_failure(one.on().handle(), *one.failed());
   return *one.code;
 }

@@ -71,7 +71,7 @@ translation::translation(const call& from, types& known, std::size_t rank, std::
 }
 
 task<> translation::begin(team& on) const {
-  // Of neighbours, all lists and layouts are kept already.
+  // Of neighbors, all lists and layouts are kept already.
   if (!has_varying_blocks(call_.what) || has_neighbors(call_.what)) return perform(on, call_);
   const block_layout none;
   return perform(on, call_, call_.send_blocks == nullptr ? none : *call_.send_blocks,
@@ -244,7 +244,7 @@ std::byte* translation::pack_blocks(const side& of, layout& out, wanted use) {
   return room;
 }
 
-// ---- with neighbours
+// ---- with neighbors
 
 void translation::translate_neighbors(const call& from) {
   if (from.send.in_place() || from.receive.in_place()) {

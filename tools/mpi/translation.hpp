@@ -29,7 +29,7 @@ const char* reason_to_leave(const call& what, types& known, const char* mpi_may_
 /// contiguous are packed here, and unpacked by `finish`; neither happens to others.
 class translation {
 public:
-  /// \param with the rank's neighbours, of a call that has such; outlives this
+  /// \param with the rank's neighbors, of a call that has such; outlives this
   /// \throws rejected, or error where the MPI cannot pack
   translation(const call& from, types& known, std::size_t rank, std::size_t ranks,
               const neighborhood* with = nullptr);

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/mpi/beneath.hpp"
 #include "tools/mpi/combined_here.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -77,7 +77,7 @@ public:
                            addresses_.data(), parts_.data());
   }
   ~contents() {
-    static const auto free_beneath = find_beneath<decltype(&PMPI_Type_free)>("PMPI_Type_free");
+    static const auto free_beneath = find_next<decltype(&PMPI_Type_free)>("PMPI_Type_free");
     for (MPI_Datatype& part : parts_) {
       if (!is_predefined(part)) free_beneath(&part);
     }
@@ -290,12 +290,12 @@ const type_facts& types::find_again(MPI_Datatype type) {
 int types::forget(MPI_Datatype, int, void* facts, void*) {
   std::unique_ptr<const type_facts> own(static_cast<const type_facts*>(facts));
   types* const all = living().load(std::memory_order_acquire);
-  if (all != nullptr) all->gone_.add(std::move(own));
+  if (all != nullptr) all->deferred_.add(std::move(own));
   return MPI_SUCCESS;
 }
 
-void types::bury() {
-  for (const auto& facts : gone_.take()) last_.forget(*facts);
+void types::reap() {
+  for (const auto& facts : deferred_.take()) last_.forget(*facts);
 }
 
 }  // namespace muster::mpi

@@ -13,7 +13,7 @@
 #include <muster/call/datatype.hpp>
 #include <muster/call/reduction.hpp>
 
-#include "tools/mpi/gone.hpp"
+#include "tools/mpi/deferred.hpp"
 #include "tools/mpi/handle_cache.hpp"
 
 namespace muster::mpi {
@@ -88,15 +88,15 @@ public:
   types& operator=(const types&) = delete;
 
   const type_facts& find(MPI_Datatype type) {
-    if (gone_.any()) [[unlikely]]
-      bury();
+    if (deferred_.any()) [[unlikely]]
+      reap();
     const type_facts* const last = last_.find(type);
     return last != nullptr ? *last : find_again(type);
   }
 
 private:
   const type_facts& find_again(MPI_Datatype type);
-  void bury();
+  void reap();
   void add(const combinable& one);
   /// The one there is: types of the program may outlive it.
   static std::atomic<types*>& living() noexcept;
@@ -104,7 +104,7 @@ private:
 
   std::unordered_map<MPI_Datatype, type_facts> predefined_;
   handle_cache<MPI_Datatype, type_facts> last_;
-  gone<std::unique_ptr<const type_facts>> gone_;
+  deferred<std::unique_ptr<const type_facts>> deferred_;
   int keyval_ = MPI_KEYVAL_INVALID;
 };
 

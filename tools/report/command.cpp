@@ -21,7 +21,7 @@ Examples:
 
 struct options {
   std::string json;
-  std::string picture;
+  std::string plot;
 };
 
 }  // namespace
@@ -34,15 +34,13 @@ void add_plot_command(CLI::App& app, std::function<void(int)> done) {
       ->required()
       ->check(CLI::ExistingFile)
       ->type_name("");
-  command
-      ->add_option("-o", wanted->picture,
-                   "the picture, .svg, .html, .png or .pdf (default: FILE.svg)")
+  command->add_option("-o", wanted->plot, "the plot, .svg, .html, .png or .pdf (default: FILE.svg)")
       ->type_name("FILE");
   command->callback([wanted, done = std::move(done)] {
-    if (wanted->picture.empty()) {
+    if (wanted->plot.empty()) {
       done(run_script({wanted->json}));
     } else {
-      done(run_script({wanted->json, "-o", wanted->picture}));
+      done(run_script({wanted->json, "-o", wanted->plot}));
     }
   });
 }

@@ -1,4 +1,4 @@
-// `muster plot`: a picture of what a command wrote as JSON.
+// `muster plot`: a plot of what a command wrote as JSON.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_rows = 32;
 constexpr std::size_t most_columns = 160;
-constexpr std::size_t most_cells = 3200;  ///< each is an element of the picture
+constexpr std::size_t most_cells = 3200;  ///< each is an element of the plot
 
 /// Some of a row of things: those from `first` up to `end`.
 struct stretch {

@@ -1,4 +1,4 @@
-// How late ranks came to a site's calls, put together to as many cells as a picture has room for.
+// How late ranks came to a site's calls, put together to as many cells as a plot has room for.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ int run_script(const std::vector<std::string>& arguments, const std::string& inp
   const int failed = posix_spawn(&child, script.c_str(), &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed == 0) return wait_for(child);
-  fmt::print(stderr, "muster: no picture: {}: {}; install python3 and python3-matplotlib\n", script,
+  fmt::print(stderr, "muster: no plot: {}: {}; install python3 and python3-matplotlib\n", script,
              std::strerror(failed));
   return 127;
 }

@@ -11,7 +11,7 @@ namespace muster::report {
 /// is missing it says what to install, and gives false; nothing else goes wrong.
 bool draw(const std::filesystem::path& file, const std::string& json);
 
-/// The same, and prints where the picture is.
+/// The same, and prints where the plot is.
 void plot(const std::filesystem::path& file, const std::string& json);
 
 /// Runs the script. Gives its exit status, 127 where it cannot be run, which is said.

@@ -17,7 +17,7 @@ public:
 
 private:
   std::span<std::byte> memory_;
-  std::map<std::size_t, std::size_t> free_;  // offset → length; neighbours are always joined
+  std::map<std::size_t, std::size_t> free_;  // offset → length; neighbors are always joined
 };
 
 }  // namespace muster::shm

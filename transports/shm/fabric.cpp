@@ -199,7 +199,7 @@ void fabric::fail(const wire::failure& why) noexcept {
 
 // ---- teams made from this one
 
-std::vector<std::size_t> fabric::neighbours(std::span<const std::size_t> members) const {
+std::vector<std::size_t> fabric::local_peers(std::span<const std::size_t> members) const {
   const muster::shape& shape = job_.shape();
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -211,7 +211,7 @@ std::vector<std::size_t> fabric::neighbours(std::span<const std::size_t> members
 wire::site fabric::provide(std::span<const std::size_t> members, std::size_t turn,
                            const wire::extent& much) {
   const auto falls_to_me = [&](std::size_t member) { return members_[members[member]] == rank_; };
-  const std::vector<std::size_t> near = neighbours(members);
+  const std::vector<std::size_t> near = local_peers(members);
   wire::site mine;
   if (falls_to_me(turn % members.size())) {
     const std::size_t bytes = team_memory::bytes(members.size(), much);
@@ -244,7 +244,7 @@ std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> member
   const auto [control, board] = find_lots(members, sites);
   membership in = {.members = std::move(ranks),
                    .shared = {control, members.size(), much},
-                   .board = {board + sizeof(lot_head), neighbours(members).size(), much},
+                   .board = {board + sizeof(lot_head), local_peers(members).size(), much},
                    .board_lot = board};
   return std::unique_ptr<fabric>(new fabric(job_, rank_, own_, std::move(in)));
 }

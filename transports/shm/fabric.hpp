@@ -90,7 +90,7 @@ private:
   lots_of_team find_lots(std::span<const std::size_t> members,
                          std::span<const wire::site> sites) const noexcept;
   /// Those of `members`, by place among them, that share this rank's node.
-  std::vector<std::size_t> neighbours(std::span<const std::size_t> members) const;
+  std::vector<std::size_t> local_peers(std::span<const std::size_t> members) const;
   void wake_watchers() noexcept;
   void rare_fence() const noexcept;
   void frequent_fence() const noexcept;

@@ -125,7 +125,7 @@ job job::create(const job_options& options) {
   head.measured = options.measured;
   // Where nobody sleeps, whoever would wake them needs no fence of its own, either.
   head.measured.asymmetric_fence = options.nobody_sleeps || asymmetric_fence_works();
-  head.measured.staging_bytes = options.arena_bytes;
+  head.measured.shared_scratch_bytes = options.arena_bytes;
   head.one_process = options.one_process;
   head.nobody_sleeps = options.nobody_sleeps;
   std::copy(options.places.begin(), options.places.end(),

@@ -40,7 +40,7 @@ struct job_options {
 struct alignas(wire::cache_line) rank_line {
   std::atomic<std::uint32_t> watched;  ///< somebody sleeps until this rank announces something
   std::atomic<std::uint32_t> parked;   ///< this rank sleeps, or is about to
-  std::atomic<std::uint32_t> reading;  ///< this rank is reading what a neighbour may have lent
+  std::atomic<std::uint32_t> reading;  ///< this rank is reading what a local peer may have lent
   std::atomic<std::uint32_t> state;    ///< wire::liveness
   std::atomic<std::int32_t> process;   ///< its process id, once joined
 };

@@ -48,8 +48,8 @@ void ring_channel::put(std::span<const std::byte> head, std::span<const std::byt
 
 // Memory between the ranks of one machine is read by whoever wants it: the body's address goes into
 // the ring, and the receiver copies from there when it takes it.
-void ring_channel::put_in_place(std::span<const std::byte> head,
-                                std::span<const std::byte> body) noexcept {
+void ring_channel::put_zero_copy(std::span<const std::byte> head,
+                                 std::span<const std::byte> body) noexcept {
   using kind = wire::origin::kind;
   const wire::origin from{.where = ends_.one_process ? kind::process : kind::foreign,
                           .address = reinterpret_cast<std::uint64_t>(body.data())};
@@ -65,7 +65,7 @@ bool ring_channel::was_refused() const noexcept {
   return ring_.refused.load(std::memory_order_relaxed) == lent_until_;
 }
 
-bool ring_channel::take_in_place(std::span<std::byte> place) noexcept {
+bool ring_channel::take_zero_copy(std::span<std::byte> place) noexcept {
   wire::origin from;
   const std::uint64_t at = ring_.read.load(std::memory_order_relaxed);
   copy_out(ring_, at, std::as_writable_bytes(std::span(&from, 1)));

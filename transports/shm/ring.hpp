@@ -36,14 +36,14 @@ public:
 
   bool has_room(std::size_t bytes) const noexcept override;
   void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
-  void put_in_place(std::span<const std::byte> head,
-                    std::span<const std::byte> body) noexcept override;
+  void put_zero_copy(std::span<const std::byte> head,
+                     std::span<const std::byte> body) noexcept override;
   bool has_left() const noexcept override;
   bool was_refused() const noexcept override;
   bool holds(std::size_t bytes) const noexcept override;
   void peek(std::span<std::byte> head) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
-  bool take_in_place(std::span<std::byte> place) noexcept override;
+  bool take_zero_copy(std::span<std::byte> place) noexcept override;
 
 private:
   wire::fabric& fabric_;

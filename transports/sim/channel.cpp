@@ -18,15 +18,15 @@ void channel::put(std::span<const std::byte> head, std::span<const std::byte> bo
   send(head, body, false);
 }
 
-void channel::put_in_place(std::span<const std::byte> head,
-                           std::span<const std::byte> body) noexcept {
+void channel::put_zero_copy(std::span<const std::byte> head,
+                            std::span<const std::byte> body) noexcept {
   send(head, body, true);
 }
 
 void channel::send(std::span<const std::byte> head, std::span<const std::byte> body,
-                   bool in_place) {
+                   bool zero_copy) {
   message& one = in_.make_message();
-  one.in_place = in_place;
+  one.zero_copy = zero_copy;
   one.on = this;
   one.from_byte = sent_;
   one.bytes = head.size() + body.size();
@@ -96,7 +96,7 @@ void channel::take_from(message& first, std::span<std::byte> to, std::size_t ski
   in_.rank_at(of_.to).receive(first, to);
 }
 
-bool channel::take_in_place(std::span<std::byte> place) noexcept {
+bool channel::take_zero_copy(std::span<std::byte> place) noexcept {
   take(place);
   return true;
 }

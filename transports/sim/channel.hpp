@@ -24,7 +24,7 @@ struct message {
   std::size_t head_bytes = 0;
   std::array<std::byte, wire::channel::most_head> head{};
   std::vector<std::byte> body;  ///< empty where payload is left out
-  bool in_place = false;        ///< the body goes past the channel
+  bool zero_copy = false;       ///< the body goes past the channel
   std::size_t rail = 0;
   bool leaves_later = false;  ///< its sender's memory is read by the interface
   std::uint64_t number = 0;   ///< of all messages, for the trace
@@ -62,14 +62,14 @@ public:
     return sent_ - credited_ + bytes <= capacity;
   }
   void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
-  void put_in_place(std::span<const std::byte> head,
-                    std::span<const std::byte> body) noexcept override;
+  void put_zero_copy(std::span<const std::byte> head,
+                     std::span<const std::byte> body) noexcept override;
   bool has_left() const noexcept override { return leaving_ == 0; }
   bool was_refused() const noexcept override { return false; }
   bool holds(std::size_t bytes) const noexcept override { return arrived_ - taken_ >= bytes; }
   void peek(std::span<std::byte> head) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
-  bool take_in_place(std::span<std::byte> place) noexcept override;
+  bool take_zero_copy(std::span<std::byte> place) noexcept override;
 
   // ---- events
   /// True if the receiver can now see more.
@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  void send(std::span<const std::byte> head, std::span<const std::byte> body, bool in_place);
+  void send(std::span<const std::byte> head, std::span<const std::byte> body, bool zero_copy);
   void take_from(message& first, std::span<std::byte> to, std::size_t skipped) noexcept;
   void return_credit() noexcept;
 

@@ -15,7 +15,7 @@ struct counters {
   std::uint64_t node_bytes = 0;      ///< in them
   std::uint64_t shared_written = 0;  ///< bytes copied into the node's shared memory
   std::uint64_t shared_read = 0;     ///< bytes copied or combined out of it, or by the kernel
-                                     ///< out of a neighbour's memory
+                                     ///< out of a local peer's memory
   std::uint64_t stage_memory = 0;    ///< bytes of its stages that were used, whole pages
   std::uint64_t channel_memory = 0;  ///< bytes of channels from other ranks
   picoseconds waiting = 0;           ///< within operations, for others

@@ -82,16 +82,17 @@ std::size_t node::touch(std::span<const std::byte> written) noexcept {
   return more;
 }
 
-std::size_t node::use_staging(std::span<const std::byte> part) noexcept {
+std::size_t node::use_shared_scratch(std::span<const std::byte> part) noexcept {
   area& in = others_.upper_bound(part.data())->second;
   const auto from = static_cast<std::size_t>(part.data() - in.bytes.data());
   const std::size_t first = from / page_bytes;
   const std::size_t last = (from + std::max<std::size_t>(part.size(), 1) - 1) / page_bytes;
   const std::uint64_t before = in.used_at[first];
-  const std::uint64_t since = before == 0 ? staging_moved_ : staging_moved_ + 1 - before;
-  staging_moved_ += part.size();
+  const std::uint64_t since =
+      before == 0 ? shared_scratch_moved_ : shared_scratch_moved_ + 1 - before;
+  shared_scratch_moved_ += part.size();
   std::fill(in.used_at.begin() + static_cast<std::ptrdiff_t>(first),
-            in.used_at.begin() + static_cast<std::ptrdiff_t>(last + 1), staging_moved_ + 1);
+            in.used_at.begin() + static_cast<std::ptrdiff_t>(last + 1), shared_scratch_moved_ + 1);
   return since;
 }
 
@@ -121,11 +122,11 @@ picoseconds node::take_line(const void* in, const core& by, picoseconds begins, 
   return last.when;
 }
 
-std::span<std::byte> node::allocate(std::size_t bytes, bool for_staging) {
+std::span<std::byte> node::allocate(std::size_t bytes, bool for_shared_scratch) {
   pages memory(bytes);
   const std::span<std::byte> result(memory.data(), bytes);
   buffers_.emplace(memory.data(), std::move(memory));
-  if (for_staging) {
+  if (for_shared_scratch) {
     area made = area_of_stages(result);
     made.used_at.resize(made.touched.size());
     add(std::move(made));
@@ -134,10 +135,10 @@ std::span<std::byte> node::allocate(std::size_t bytes, bool for_staging) {
 }
 
 void node::deallocate(std::span<std::byte> memory) noexcept {
-  const auto staging = others_.find(memory.data() + memory.size());
-  if (staging != others_.end()) {
+  const auto shared_scratch = others_.find(memory.data() + memory.size());
+  if (shared_scratch != others_.end()) {
     writes.forget(memory);
-    others_.erase(staging);
+    others_.erase(shared_scratch);
   }
   buffers_.erase(memory.data());
 }

@@ -53,14 +53,14 @@ public:
   /// Takes note that shared memory was written; how many bytes of pages that were not before.
   std::size_t touch(std::span<const std::byte> written) noexcept;
 
-  /// Whether it is a rank's staging, of any size.
-  bool is_staging(const std::byte* address) const noexcept {
+  /// Whether it is a rank's shared scratch, of any size.
+  bool is_shared_scratch(const std::byte* address) const noexcept {
     const area* const in = area_of(address);
     return in != nullptr && !in->used_at.empty();
   }
-  /// Takes note that staging is read or written; how many bytes the node's ranks have moved in
-  /// staging since they last used it, all of its bytes for what is new.
-  std::size_t use_staging(std::span<const std::byte> part) noexcept;
+  /// Takes note that shared scratch is read or written; how many bytes the node's ranks have moved
+  /// in shared scratch since they last used it, all of its bytes for what is new.
+  std::size_t use_shared_scratch(std::span<const std::byte> part) noexcept;
 
   /// When memory traffic of `bytes` that begins at `now` can have ended, with all cores' before it.
   picoseconds use_memory(picoseconds now, std::size_t bytes, double gbs) noexcept;
@@ -74,8 +74,9 @@ public:
   picoseconds take_line(const void* in, const core& by, picoseconds begins, picoseconds trip,
                         picoseconds earliest);
 
-  /// Memory for shared buffers, or for staging, which is accounted for like the boards' stages.
-  std::span<std::byte> allocate(std::size_t bytes, bool for_staging);
+  /// Memory for shared buffers, or for shared scratch, which is accounted for like the boards'
+  /// stages.
+  std::span<std::byte> allocate(std::size_t bytes, bool for_shared_scratch);
   void deallocate(std::span<std::byte> memory) noexcept;
   bool is_allocated(std::span<const std::byte> bytes) const noexcept;
 
@@ -91,8 +92,8 @@ private:
     std::span<std::byte> bytes;
     const std::byte* stages;
     std::vector<bool> touched;  ///< pages
-    /// Of staging, a page each: bytes moved in all staging before it was last used, and 1; 0:
-    /// never.
+    /// Of shared scratch, a page each: bytes moved in all shared scratch before it was last used,
+    /// and 1; 0: never.
     std::vector<std::uint64_t> used_at = {};
     bool contains(const std::byte* address) const noexcept {
       return address >= bytes.data() && address < bytes.data() + bytes.size();
@@ -109,7 +110,7 @@ private:
   area own_;
   std::map<const std::byte*, area> others_;  // of teams made from others, by their ends
   std::map<const std::byte*, pages> buffers_;
-  std::uint64_t staging_moved_ = 0;  // bytes
+  std::uint64_t shared_scratch_moved_ = 0;  // bytes
   picoseconds memory_free_ = 0;
   std::unordered_map<std::uintptr_t, std::vector<picoseconds>>
       line_reads_;  // their ends, ascending

@@ -72,7 +72,7 @@ public:
   void end_reading() noexcept override {}
   void settle() noexcept override {}
   std::span<std::byte> allocate(std::size_t bytes, memory_use use) override {
-    return node_.allocate(bytes, use == memory_use::staging);
+    return node_.allocate(bytes, use == memory_use::shared_scratch);
   }
   void deallocate(std::span<std::byte> memory) noexcept override { node_.deallocate(memory); }
   wire::liveness state(std::size_t rank) const noexcept override;

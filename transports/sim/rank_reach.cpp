@@ -104,7 +104,7 @@ wire::footprint rank::footprint() const noexcept { return footprint_of(*this, in
 
 // In place: the receiver copies from the sender's buffer, if its kernel can, or they share it.
 bool rank::goes_through_memory(const message& one) const noexcept {
-  if (!one.in_place) return true;
+  if (!one.zero_copy) return true;
   return !in_.options().one_process && in_.model().memory.kernel_copy_gbs == 0;
 }
 
@@ -127,7 +127,7 @@ void rank::post(message& one) noexcept {
     if (goes_through_memory(one)) charge_copy(body, level::other_core, buffers_);
     picoseconds there = local();
     // A long one goes piece by piece: its receiver follows.
-    if (one.in_place && body > piece) {
+    if (one.zero_copy && body > piece) {
       there = begins + (there - begins) / static_cast<picoseconds>(body / piece);
     }
     in_.schedule(there + in_.disturbed(in_.costs().flag), event::kind::deliver, receiver, &one);
@@ -156,7 +156,7 @@ void rank::charge_put(message& one) noexcept {
   charge(in_.costs().send);
   if (pushed) {
     charge(transfer_time(one.bytes, network.core_push_gbs));
-  } else if (!one.in_place && one.bytes <= network.copy_to_bytes) {
+  } else if (!one.zero_copy && one.bytes <= network.copy_to_bytes) {
     charge(transfer_time(one.bytes, memory.core_copy_gbs));
   } else {
     one.leaves_later = true;
@@ -182,7 +182,7 @@ void rank::receive(const message& one, std::span<std::byte> to) {
   watch(to, {}, bytes);
   count_written(to);
   const bool in_node = &in_.rank_at(one.on->of().from).node_ == &node_;
-  if (one.in_place && !in_node) return;
+  if (one.zero_copy && !in_node) return;
   const picoseconds begins = local();
   if (goes_through_memory(one)) {
     charge_copy(bytes, level_of(to), level::other_core);

@@ -26,11 +26,12 @@ picoseconds rank::side_time(std::size_t bytes, level where, side which) const no
   }
 }
 
-// Staging may be large: what was not used for as many bytes as the caches hold is in them no more.
+// Shared scratch may be large: what was not used for as many bytes as the caches hold is in them no
+// more.
 rank::level rank::level_of(std::span<const std::byte> part) const noexcept {
   if (!node_.is_shared(part.data())) return buffers_;
-  if (!node_.is_staging(part.data())) return stages_;
-  const std::size_t since = node_.use_staging(part);
+  if (!node_.is_shared_scratch(part.data())) return stages_;
+  const std::size_t since = node_.use_shared_scratch(part);
   const model::memory_parameters& memory = in_.model().memory;
   if (since > memory.cache_bytes) return level::memory;
   if (since > memory.core_cache_bytes * node_.ranks.size()) return level::cache;

@@ -23,7 +23,7 @@ std::size_t first_speaker(context& me) {
   return me.first_here();
 }
 
-task<> call_on_root(context& me) { return me.tell(me.call().root, {}); }
+task<> call_on_root(context& me) { return me.send_note(me.call().root, {}); }
 
 callers::callers(context& root)
     : me_(root),
@@ -46,10 +46,10 @@ task<pooled_list<std::size_t>> callers::next_that_are_here(std::size_t most) {
   co_return all;
 }
 
-// Its neighbours will not call, and may have left before others do.
+// Its local peers will not call, and may have left before others do.
 task<> callers::take(std::size_t caller) {
   here_.forget(me_.shape().ranks_of(me_.shape().node_of(caller)));
-  co_await me_.hear(caller, {});
+  co_await me_.receive_note(caller, {});
 }
 
 }  // namespace muster::algos

@@ -19,7 +19,7 @@ pooled_list<std::size_t> other_leaders(const gathered_blocks& in) {
 task<> send_as_invited(gathered_blocks& in) {
   auto inviting = in.me.invitations_from(other_leaders(in));
   while (const auto to = co_await inviting.next()) {
-    co_await in.me.deliver(*to, in.of_node(in.here()));
+    co_await in.me.send(*to, in.of_node(in.here()));
   }
 }
 
@@ -30,12 +30,12 @@ task<> send_to_those_here_first(gathered_blocks& in, pooled_list<std::size_t> he
   auto coming = in.me.messages_from(std::move(others));
   while (const auto from = coming.next_that_is_here()) here.push_back(*from);
   std::ranges::copy(coming.still_to_come(), std::back_inserter(here));
-  for (const std::size_t to : here) co_await in.me.deliver(to, in.of_node(in.here()));
+  for (const std::size_t to : here) co_await in.me.send(to, in.of_node(in.here()));
 }
 
 task<> send_own_node(gathered_blocks& in, const pooled_list<std::size_t>& here) {
   co_await in.filled.all_here(0);
-  if (in.me.goes_in_place(in.of_node(in.here()).size())) {
+  if (in.me.is_zero_copy(in.of_node(in.here()).size())) {
     co_await send_as_invited(in);
   } else {
     co_await send_to_those_here_first(in, here);
@@ -46,7 +46,7 @@ task<> receive_as_they_come(gathered_blocks& in, pooled_list<std::size_t>& here)
   auto coming = in.me.messages_from(other_leaders(in));
   while (const auto from = co_await coming.next()) {
     const std::size_t node = in.me.shape().node_of(*from);
-    co_await in.me.collect(*from, in.of_node(node));
+    co_await in.me.receive(*from, in.of_node(node));
     notes_of(in).tell(here.size(), node);
     here.push_back(*from);
     co_await in.copy_out(node);

@@ -11,7 +11,7 @@ task<> take_as_they_come(context& me, const arguments& call) {
   co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
   auto here = me.messages_from(std::move(others));
   while (const auto from = co_await here.next()) {
-    co_await me.collect(*from, call.received_from(*from));
+    co_await me.receive(*from, call.received_from(*from));
   }
 }
 

@@ -14,7 +14,7 @@ public:
   outgoing_blocks(context& me, const arguments& call)
       : call_(call), aside_(call.in_place() ? me.size() : 0) {
     for (std::size_t to = 0; to < aside_.size(); ++to) aside_[to] = call.sent_to(to);
-    if (aside_.size() != 0) me.set_aside(aside_);
+    if (aside_.size() != 0) me.save(aside_);
   }
 
   std::span<const std::byte> operator[](std::size_t to) const noexcept {

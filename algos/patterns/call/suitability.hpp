@@ -25,10 +25,10 @@ inline bool one_node_short(const shape& ranks, const machine&, const arguments& 
   return ranks.nodes() == 1 && call.contributed_bytes(ranks.size()) <= wire::short_stage_bytes;
 }
 
-/// For reductions that cut contributions, or each of their `blocks`, into items: whole elements
+/// For reductions that cut contributions, or each of their `blocks`, into segments: whole elements
 /// must fit.
 inline bool elements_fit(const arguments& call, std::size_t blocks = 1) {
-  return call.grain() <= wire::item_bytes / blocks;
+  return call.grain() <= wire::segment_bytes / blocks;
 }
 
 inline bool one_node_elements_fit(const shape& ranks, const machine&, const arguments& call) {
@@ -68,19 +68,19 @@ inline stage_kind exchanged_stages(const shape& ranks, const machine&, const arg
                                                                     : stage_kind::exchanged;
 }
 
-/// For tracks on which a rank contributes so many bytes.
-inline stage_kind stages_of_track(std::size_t bytes) {
+/// For pipelines on which a rank contributes so many bytes.
+inline stage_kind stages_of_pipeline(std::size_t bytes) {
   constexpr std::size_t lengthy = 32 * 1024;
   return bytes <= lengthy ? stage_kind::lengthy : stage_kind::very_long;
 }
 
-/// For algorithms with tracks.
-inline stage_kind track_stages(const shape& ranks, const machine&, const arguments& call) {
-  return stages_of_track(call.contributed_bytes(ranks.size()));
+/// For algorithms with pipelines.
+inline stage_kind pipeline_stages(const shape& ranks, const machine&, const arguments& call) {
+  return stages_of_pipeline(call.contributed_bytes(ranks.size()));
 }
 
-/// For algorithms with tracks of which not all ranks know how much they will hold.
-inline stage_kind unknown_track_stages(const shape&, const machine&, const arguments&) {
+/// For algorithms with pipelines of which not all ranks know how much they will hold.
+inline stage_kind unknown_pipeline_stages(const shape&, const machine&, const arguments&) {
   return stage_kind::lengthy;
 }
 

@@ -57,8 +57,8 @@ task<> invite_all(context& me, const rotated_blocks& room, std::size_t ports) {
 task<> take_step(context& me, const rotated_blocks& room, std::size_t held, std::size_t ports) {
   pooled_list<task<>> all;
   for (const bruck_exchange& each : bruck_step(held, me.size(), ports)) {
-    all.push_back(me.deliver(room.rank_back(each.distance), room.blocks(0, each.blocks)));
-    all.push_back(me.collect(room.rank_on(each.distance), room.blocks(each.distance, each.blocks)));
+    all.push_back(me.send(room.rank_back(each.distance), room.blocks(0, each.blocks)));
+    all.push_back(me.receive(room.rank_on(each.distance), room.blocks(each.distance, each.blocks)));
   }
   co_await when_all(std::move(all));
 }

@@ -19,12 +19,12 @@ task<> invite_all(context& me, const arguments& call, ranks from) {
 
 task<> collect_in_order(context& me, const arguments& call, ranks from) {
   co_await me.copy(call.received_from(me.rank()), call.own_block(me.rank()));
-  for (const std::size_t rank : from) co_await me.collect(rank, call.received_from(rank));
+  for (const std::size_t rank : from) co_await me.receive(rank, call.received_from(rank));
 }
 
 task<> send_own(context& me, const arguments& call, ranks to) {
   const auto own = call.own_block(me.rank());
-  const auto send = [&](std::size_t rank) { return me.deliver(rank, own); };
+  const auto send = [&](std::size_t rank) { return me.send(rank, own); };
   co_await transfer_with(to, ports_of(me), send);
 }
 
@@ -33,7 +33,7 @@ task<> send_own(context& me, const arguments& call, ranks to) {
 /// Each waits for its own invitation, so that they go in the order in which those come.
 task<> send_as_invited(context& me, const arguments& call) {
   const auto own = call.own_block(me.rank());
-  const auto send = [&](std::size_t rank) { return me.deliver(rank, own); };
+  const auto send = [&](std::size_t rank) { return me.send(rank, own); };
   const pooled_list<std::size_t> others = ranks_after(me);
   co_await transfer_with(others, ready_at_once(me), send);
 }
@@ -51,7 +51,7 @@ task<> send_to_those_here_first(context& me, const arguments& call, ranks here) 
 task<> collect_as_they_come(context& me, const arguments& call, ranks here, peer_arrivals& rest) {
   co_await collect_in_order(me, call, here);
   while (const auto from = co_await rest.next()) {
-    co_await me.collect(*from, call.received_from(*from));
+    co_await me.receive(*from, call.received_from(*from));
   }
 }
 
@@ -75,7 +75,7 @@ task<> pap_direct_allgather(context& me, const arguments& call) {
   pooled_list<std::size_t> here;
   while (const auto from = coming.next_that_is_here()) here.push_back(*from);
   pooled_list<task<>> both;
-  if (me.goes_in_place(call.own_block(me.rank()).size())) {
+  if (me.is_zero_copy(call.own_block(me.rank()).size())) {
     both.push_back(send_as_invited(me, call));
   } else {
     both.push_back(send_to_those_here_first(me, call, here));

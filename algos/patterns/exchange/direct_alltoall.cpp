@@ -19,8 +19,8 @@ struct exchange {
 
   exchange(context& me, const arguments& call) : me(me), call(call), blocks(me, call) {}
 
-  task<> send(std::size_t to) const { return me.deliver(to, blocks[to]); }
-  task<> receive(std::size_t from) const { return me.collect(from, call.received_from(from)); }
+  task<> send(std::size_t to) const { return me.send(to, blocks[to]); }
+  task<> receive(std::size_t from) const { return me.receive(from, call.received_from(from)); }
 };
 
 task<> invite_all(const exchange& in, ranks from) {
@@ -59,10 +59,10 @@ sending_order order_of(const exchange& in, ranks heard) {
   pooled_list<bool> is_heard(in.me.size());
   for (const std::size_t rank : heard) {
     is_heard[rank] = true;
-    if (!in.me.goes_in_place(in.blocks[rank].size())) order.at_once.push_back(rank);
+    if (!in.me.is_zero_copy(in.blocks[rank].size())) order.at_once.push_back(rank);
   }
   for (const std::size_t rank : ranks_after(in.me)) {
-    if (in.me.goes_in_place(in.blocks[rank].size())) {
+    if (in.me.is_zero_copy(in.blocks[rank].size())) {
       order.as_invited.push_back(rank);
     } else if (!is_heard[rank]) {
       order.at_once.push_back(rank);

@@ -31,8 +31,8 @@ struct exchange {
 /// A rank that does not speak for its group.
 task<> follow(const exchange& in) {
   co_await in.me.invite(in.speaker(), in.all_blocks().size());
-  co_await in.me.deliver(in.speaker(), in.call.own_block(in.me.rank()));
-  co_await in.me.collect(in.speaker(), in.all_blocks());
+  co_await in.me.send(in.speaker(), in.call.own_block(in.me.rank()));
+  co_await in.me.receive(in.speaker(), in.all_blocks());
 }
 
 /// Every place is free, and nobody sends twice to this rank.
@@ -50,7 +50,7 @@ task<> invite_all(const exchange& in) {
 task<> collect_group(const exchange& in) {
   pooled_list<task<>> all;
   for (std::size_t rank = in.speaker() + 1; rank < in.groups.first(in.group + 1); ++rank) {
-    all.push_back(in.me.collect(rank, in.call.received_from(rank)));
+    all.push_back(in.me.receive(rank, in.call.received_from(rank)));
   }
   co_await when_all(std::move(all));
 }
@@ -59,8 +59,8 @@ task<> exchange_with_partners(const exchange& in, std::size_t width) {
   pooled_list<task<>> all;
   for (const std::size_t partner : in.groups.partners(in.group, width)) {
     const std::size_t rank = in.groups.first(partner);
-    all.push_back(in.me.deliver(rank, in.blocks(in.group, width)));
-    all.push_back(in.me.collect(rank, in.blocks(partner, width)));
+    all.push_back(in.me.send(rank, in.blocks(in.group, width)));
+    all.push_back(in.me.receive(rank, in.blocks(partner, width)));
   }
   co_await when_all(std::move(all));
 }
@@ -68,7 +68,7 @@ task<> exchange_with_partners(const exchange& in, std::size_t width) {
 task<> deliver_to_group(const exchange& in) {
   pooled_list<task<>> all;
   for (std::size_t rank = in.speaker() + 1; rank < in.groups.first(in.group + 1); ++rank) {
-    all.push_back(in.me.deliver(rank, in.all_blocks()));
+    all.push_back(in.me.send(rank, in.all_blocks()));
   }
   co_await when_all(std::move(all));
 }

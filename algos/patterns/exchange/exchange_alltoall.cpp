@@ -65,8 +65,8 @@ task<> follow(context& me, const arguments& call, std::size_t speaker) {
   const std::span<const std::byte> sent(call.sent_to(0).data(), all);
   const std::span<std::byte> received(call.received_from(0).data(), all);
   co_await me.invite(speaker, all);
-  co_await me.deliver(speaker, sent);
-  co_await me.collect(speaker, received);
+  co_await me.send(speaker, sent);
+  co_await me.receive(speaker, received);
 }
 
 task<> invite_all(const speech& of) {
@@ -81,7 +81,7 @@ task<> invite_all(const speech& of) {
 task<> collect_group(const speech& of) {
   pooled_list<task<>> all;
   for (std::size_t i = 1; i < of.sent.size(); ++i) {
-    all.push_back(of.me.collect(of.member(i), of.collected[i - 1]));
+    all.push_back(of.me.receive(of.member(i), of.collected[i - 1]));
   }
   co_await when_all(std::move(all));
 }
@@ -107,8 +107,8 @@ task<> exchange_with(speech& of, const load& one) {
     co_await pack(of, place, room.first(bytes));
     room = room.subspan(bytes);
   }
-  auto outgoing = of.me.deliver(one.speaker, one.going);
-  auto incoming = of.me.collect(one.speaker, one.coming);
+  auto outgoing = of.me.send(one.speaker, one.going);
+  auto incoming = of.me.receive(one.speaker, one.coming);
   co_await when_all(std::move(outgoing), std::move(incoming));
   const std::byte* come = one.coming.data();
   const std::size_t next_weight = one.weight * of.groups().base();
@@ -136,7 +136,7 @@ task<> unpack(const speech& of, std::size_t member, std::span<std::byte> result)
 task<> hand_over(const speech& of, std::size_t member) {
   const std::span<std::byte> result = of.me.scratch(of.sent[member].size());
   co_await unpack(of, member, result);
-  co_await of.me.deliver(of.member(member), result);
+  co_await of.me.send(of.member(member), result);
 }
 
 task<> speak(speech& of) {

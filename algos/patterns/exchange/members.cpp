@@ -22,7 +22,7 @@ task<> reduce_members(context& me, members who, std::span<std::byte> bytes) {
   pooled<std::byte> theirs(bytes.size());
   for (std::size_t bit = 1; bit < who.count; bit *= 2) {
     if ((who.mine & bit) != 0) {
-      co_await me.deliver(rank_of(who.mine - bit), bytes);
+      co_await me.send(rank_of(who.mine - bit), bytes);
       co_return;
     }
     if (who.mine + bit >= who.count) continue;
@@ -37,7 +37,7 @@ task<> allreduce_members(context& me, members who, std::span<std::byte> bytes) {
   pooled<std::byte> theirs(bytes.size());
 
   if (!fold.speaks()) {
-    co_await me.deliver(rank_of(fold.partner()), bytes);
+    co_await me.send(rank_of(fold.partner()), bytes);
     co_await me.expect(rank_of(fold.partner()), bytes);
     co_return;
   }
@@ -55,7 +55,7 @@ task<> allreduce_members(context& me, members who, std::span<std::byte> bytes) {
       co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
     }
   }
-  if (fold.is_paired()) co_await me.deliver(rank_of(fold.partner()), bytes);
+  if (fold.is_paired()) co_await me.send(rank_of(fold.partner()), bytes);
 }
 
 }  // namespace muster::algos

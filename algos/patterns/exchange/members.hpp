@@ -26,7 +26,7 @@ wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std:
 task<> reduce_members(context& me, members who, std::span<std::byte> bytes);
 
 /// The same with the result at every member, bitwise the same, by recursive doubling. Where their
-/// number is no power of two, each member too many first gives its bytes to a neighbour and gets
+/// number is no power of two, each member too many first gives its bytes to a neighbor and gets
 /// the result back at the end.
 task<> allreduce_members(context& me, members who, std::span<std::byte> bytes);
 

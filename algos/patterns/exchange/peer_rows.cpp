@@ -16,11 +16,11 @@ task<> receive_from(node_alltoall& in, std::size_t node) {
   const auto ranks = in.me.shape().ranks_of(node);
   const std::size_t bytes = ranks.size() * block;
   if (ranks.back() - ranks.front() + 1 == ranks.size()) {
-    co_await in.me.collect(peer_on(in, node), {in.call.received_from(ranks.front()).data(), bytes});
+    co_await in.me.receive(peer_on(in, node), {in.call.received_from(ranks.front()).data(), bytes});
     co_return;
   }
   pooled<std::byte> row(bytes);
-  co_await in.me.collect(peer_on(in, node), row);
+  co_await in.me.receive(peer_on(in, node), row);
   const std::span<const std::byte> all = row;
   co_await copy_runs(
       in.me, ranks.size(), [&](std::size_t i) { return in.call.received_from(ranks[i]); },
@@ -32,7 +32,7 @@ task<> receive_from(node_alltoall& in, std::size_t node) {
 task<> send_to_peers(node_alltoall& in, std::size_t node, std::span<std::byte> piece) {
   const auto ranks = in.me.shape().ranks_of(node);
   for (std::size_t i = in.me.node_index(); i < ranks.size(); i += in.me.node().size()) {
-    co_await in.me.deliver(ranks[i], in.blocks.row_to(piece, i));
+    co_await in.me.send(ranks[i], in.blocks.row_to(piece, i));
   }
 }
 

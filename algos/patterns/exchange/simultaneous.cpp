@@ -10,8 +10,8 @@ task<> simultaneous::invite() {
 
 task<> simultaneous::run() {
   pooled_list<task<>> all;
-  for (const outgoing& each : out_) all.push_back(me_.deliver(each.to, each.bytes));
-  for (const incoming& each : in_) all.push_back(me_.collect(each.from, each.place));
+  for (const outgoing& each : out_) all.push_back(me_.send(each.to, each.bytes));
+  for (const incoming& each : in_) all.push_back(me_.receive(each.from, each.place));
   co_await when_all(std::move(all));
 }
 

@@ -14,38 +14,40 @@ inline bool combines_as_they_come(const arguments& call) noexcept {
   return !call.combines_by_rank() || is_exact(call.op, call.type);
 }
 
-/// What the neighbours published, each `bytes` long, from `offset` on.
+/// What the local peers published, each `bytes` long, from `offset` on.
 struct published_inputs {
   context& me;
   std::size_t bytes;
   std::size_t offset = 0;
 
   everybody all_here() const noexcept { return me.all_here(); }
-  neighbour_arrivals here() const noexcept { return me.here(); }
+  local_peer_arrivals here() const noexcept { return me.here(); }
   bool was_here(std::size_t) const noexcept { return false; }
-  const std::byte* of(std::size_t neighbour) const noexcept {
-    return me.published(neighbour, bytes).data() + offset;
+  const std::byte* of(std::size_t local_peer) const noexcept {
+    return me.published(local_peer, bytes).data() + offset;
   }
 };
 
-/// An item of a track: `staged_offset` bytes into its room, or `lent_offset` bytes on from where
-/// the item begins in a lender's contribution.
-struct item_inputs {
-  track& on;
-  std::size_t item;
+/// A segment of a pipeline: `staged_offset` bytes into its room, or `lent_offset` bytes on from
+/// where the segment begins in a lender's contribution.
+struct segment_inputs {
+  pipeline& on;
+  std::size_t segment;
   std::size_t staged_offset = 0;
   std::size_t lent_offset = 0;
 
-  everybody all_here() const noexcept { return on.all_here(item); }
-  neighbour_arrivals here() const noexcept { return on.here(item); }
-  /// Lenders are among the arrivals of the first item only.
-  bool was_here(std::size_t neighbour) const noexcept { return item > 0 && on.lends(neighbour); }
-  const std::byte* of(std::size_t neighbour) const noexcept {
-    return on.piece(neighbour, item, 0) + (on.lends(neighbour) ? lent_offset : staged_offset);
+  everybody all_here() const noexcept { return on.all_here(segment); }
+  local_peer_arrivals here() const noexcept { return on.here(segment); }
+  /// Lenders are among the arrivals of the first segment only.
+  bool was_here(std::size_t local_peer) const noexcept {
+    return segment > 0 && on.lends(local_peer);
+  }
+  const std::byte* of(std::size_t local_peer) const noexcept {
+    return on.piece(local_peer, segment, 0) + (on.lends(local_peer) ? lent_offset : staged_offset);
   }
 };
 
-/// Combines what all neighbours contribute, who are there, in rank order.
+/// Combines what all local peers contribute, who are there, in rank order.
 template <class Inputs>
 wire::work_wait combine_by_rank(context& me, const Inputs& from, const std::byte* own,
                                 std::byte* to, std::size_t count) {
@@ -56,22 +58,22 @@ wire::work_wait combine_by_rank(context& me, const Inputs& from, const std::byte
   return me.combine(to, inputs, count);
 }
 
-/// Waits for the inputs of all neighbours and combines them, `own` in this rank's place, into `to`,
-/// which may be `own`. Where they are combined as they come, all that is there goes in at once, so
-/// that whoever comes last finds it done in a single pass.
+/// Waits for the inputs of all local peers and combines them, `own` in this rank's place, into
+/// `to`, which may be `own`. Where they are combined as they come, all that is there goes in at
+/// once, so that whoever comes last finds it done in a single pass.
 template <class Inputs>
 task<> combine_arrivals(context& me, Inputs from, const std::byte* own, std::byte* to,
                         std::size_t count) {
-  const std::size_t neighbours = me.node().size();
+  const std::size_t local_peers = me.node().size();
   if (!combines_as_they_come(me.call())) {
     co_await from.all_here();
     co_await combine_by_rank(me, from, own, to, count);
     co_return;
   }
-  pooled<const std::byte*> inputs(neighbours);
+  pooled<const std::byte*> inputs(local_peers);
   std::size_t waiting = 0;  // inputs that are here and not yet in the result
   inputs[waiting++] = own;
-  for (std::size_t i = 0; i < neighbours; ++i) {
+  for (std::size_t i = 0; i < local_peers; ++i) {
     if (i != me.node_index() && from.was_here(i)) inputs[waiting++] = from.of(i);
   }
   auto here = from.here();

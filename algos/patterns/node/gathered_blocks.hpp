@@ -31,7 +31,7 @@ struct gathered_blocks : node_buffer {
   /// The same with this node's, as soon as all its ranks have put them in.
   task<> copy_out_own_node();
   task<> copy_out_other_nodes();
-  /// The same with all nodes' but this one's, going back from it, where item s - 1 of the leader
+  /// The same with all nodes' but this one's, going back from it, where segment s - 1 of the leader
   /// says that those of the node s steps back have come.
   task<> copy_out_going_back();
 };

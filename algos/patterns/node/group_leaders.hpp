@@ -23,7 +23,7 @@ inline bool pays_with_many(const shape& ranks, const machine& measured, const ar
   return crowd_of(grouped_from, ranks, measured);
 }
 
-/// On one node a neighbour is a rank, and there is one division of each kind.
+/// On one node a local peer is a rank, and there is one division of each kind.
 inline const groups& near_groups(const shape& ranks) { return ranks.near_groups(0); }
 inline const groups& rank_groups(const shape& ranks) { return ranks.rank_groups(0); }
 

@@ -17,7 +17,7 @@ task<> leaders_barrier(context& me) {
   const std::size_t nodes = me.shape().nodes();
   const std::size_t mine = node_number(me);
   for (std::size_t distance = 1; distance < nodes; distance *= 2) {
-    co_await me.deliver(leader_of(me.shape(), (mine + distance) % nodes), {});
+    co_await me.send(leader_of(me.shape(), (mine + distance) % nodes), {});
     co_await me.expect(leader_of(me.shape(), (mine + nodes - distance) % nodes), {});
   }
 }
@@ -32,10 +32,10 @@ task<> leaders_reduce(context& me, std::span<std::byte> bytes) {
   // Those with the fewest below them are there first, and are next in rank order.
   for (std::size_t i = children.size(); i-- > 0;) {
     const std::span<std::byte> theirs = {room.data() + i * bytes.size(), bytes.size()};
-    co_await me.collect(leader(children[i].member), theirs);
+    co_await me.receive(leader(children[i].member), theirs);
     co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
   }
-  if (!tree.is_root()) co_await me.deliver(leader(tree.parent()), bytes);
+  if (!tree.is_root()) co_await me.send(leader(tree.parent()), bytes);
 }
 
 task<> leaders_allreduce(context& me, std::span<std::byte> bytes) {

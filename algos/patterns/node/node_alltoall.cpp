@@ -42,14 +42,14 @@ namespace {
 task<> send_pieces(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t to = in.node_ahead(step);
-    co_await in.me.deliver(in.leader(to), in.piece_to(to));
+    co_await in.me.send(in.leader(to), in.piece_to(to));
   }
 }
 
 task<> receive_pieces(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
-    co_await in.me.collect(in.leader(from), in.piece_from(from));
+    co_await in.me.receive(in.leader(from), in.piece_from(from));
   }
 }
 

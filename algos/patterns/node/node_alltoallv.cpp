@@ -17,9 +17,9 @@ std::size_t node_alltoallv::table_bytes() const {
 arrival_notes node_alltoallv::notes() { return {shared.subspan(sizeof(wire::origin)), received}; }
 
 /// What a rank sends to each node, then what it receives from each.
-shared_numbers node_alltoallv::totals(std::size_t neighbour) const {
+shared_numbers node_alltoallv::totals(std::size_t local_peer) const {
   const std::size_t before = sizeof(wire::origin) + arrival_notes::bytes(nodes());
-  return shared_numbers(shared.subspan(before + neighbour * shared_numbers::bytes(2 * nodes())));
+  return shared_numbers(shared.subspan(before + local_peer * shared_numbers::bytes(2 * nodes())));
 }
 
 std::size_t node_alltoallv::total_of_node(std::size_t which) const {
@@ -45,7 +45,7 @@ task<> node_alltoallv::lay_out() {
   find_pieces();
 }
 
-void node_alltoallv::open(const staging& provided) {
+void node_alltoallv::open(const shared_scratch& provided) {
   const wire::origin where = provided.where();
   std::memcpy(shared.data(), &where, sizeof where);
   room = provided.bytes();
@@ -56,7 +56,7 @@ task<> node_alltoallv::enter() {
   co_await received.arrived(0, 0);
   wire::origin where;
   std::memcpy(&where, shared.data(), sizeof where);
-  room = me.staging_at(where, room_bytes_);
+  room = me.shared_scratch_at(where, room_bytes_);
 }
 
 // ---- the pieces

@@ -50,14 +50,15 @@ struct node_alltoallv : node_buffer {
   node_alltoallv(context& me, const arguments& call);
 
   std::size_t table_bytes() const;
-  /// Which node's piece came k-th, k = 1 … n-1, by items of `received`; item 0: there is room.
+  /// Which node's piece came k-th, k = 1 … n-1, by segments of `received`; segment 0: there is
+  /// room.
   arrival_notes notes();
 
   /// Tells this rank's totals and, when all have, finds out where pieces lie in the room.
   task<> lay_out();
   std::size_t room_bytes() const noexcept { return room_bytes_; }
   /// The leader's: all can use it.
-  void open(const staging& provided);
+  void open(const shared_scratch& provided);
   /// Waits for that.
   task<> enter();
 
@@ -66,13 +67,13 @@ struct node_alltoallv : node_buffer {
   std::span<std::byte> piece_from(std::size_t node) const { return part(from_[node]); }
   std::size_t bytes_from(std::size_t node) const noexcept { return from_[node].length; }
 
-  /// Copies this rank's blocks into all pieces; then item 1 of `filled` says so.
+  /// Copies this rank's blocks into all pieces; then segment 1 of `filled` says so.
   task<> give_all();
   /// Copies the blocks for this rank out of the piece that came from a node.
   task<> take(std::size_t node);
 
 private:
-  shared_numbers totals(std::size_t neighbour) const;
+  shared_numbers totals(std::size_t local_peer) const;
   std::size_t total_of_node(std::size_t which) const;
   std::size_t lengths_bytes(std::size_t node) const;
   void find_pieces();

@@ -2,7 +2,7 @@
 
 #include <muster/coro/when_all.hpp>
 
-#include "algos/patterns/node/receive_items.hpp"
+#include "algos/patterns/node/receive_segments.hpp"
 
 namespace muster::algos {
 namespace {
@@ -18,7 +18,7 @@ task<> receive(node_broadcast& in, std::span<std::byte> place) {
 task<> pass_on(node_broadcast& in, std::span<const std::byte> piece) {
   for (const auto& level : in.children) {
     pooled_list<task<>> all;
-    for (const std::size_t child : level) all.push_back(in.me.deliver(child, piece));
+    for (const std::size_t child : level) all.push_back(in.me.send(child, piece));
     co_await when_all(std::move(all));
   }
 }
@@ -26,13 +26,13 @@ task<> pass_on(node_broadcast& in, std::span<const std::byte> piece) {
 /// A speaker's part of a short message: into the stage, then out of it, also for itself.
 task<> speak_through_stage(node_broadcast& in) {
   for (std::size_t k = 0; k < in.count(); ++k) {
-    std::byte* const begin = co_await in.pieces.room(k);
-    const std::span<std::byte> room = {begin, in.piece(k).size()};
-    if (!in.parent) co_await in.me.stage(room, in.piece(k));
-    co_await receive(in, room);
+    std::byte* const begin = co_await in.pieces.slot(k);
+    const std::span<std::byte> slot = {begin, in.piece(k).size()};
+    if (!in.parent) co_await in.me.stage(slot, in.piece(k));
+    co_await receive(in, slot);
     in.pieces.post(k);
-    co_await pass_on(in, room);
-    if (in.parent) co_await in.me.copy(in.piece(k), room);
+    co_await pass_on(in, slot);
+    if (in.parent) co_await in.me.copy(in.piece(k), slot);
   }
 }
 
@@ -41,19 +41,19 @@ task<> invite_piece(node_broadcast& in, std::size_t k) {
 }
 
 task<> collect_piece(node_broadcast& in, std::size_t k) {
-  if (in.parent && k < in.count()) co_await in.me.collect(*in.parent, in.piece(k));
+  if (in.parent && k < in.count()) co_await in.me.receive(*in.parent, in.piece(k));
 }
 
 task<> stage(node_broadcast& in, std::size_t k) {
   if (in.me.node().size() == 1 || in.pieces.lent()) co_return;
-  std::byte* room = co_await in.pieces.room(k);
-  co_await in.me.stage({room, in.piece(k).size()}, in.piece(k));
+  std::byte* slot = co_await in.pieces.slot(k);
+  co_await in.me.stage({slot, in.piece(k).size()}, in.piece(k));
   in.pieces.post(k);
 }
 
 /// The same of a long one, which comes where it belongs.
 task<> speak_at_length(node_broadcast& in) {
-  if (!in.parent) in.pieces.lend(in.call.result(), track::lending::for_copies);
+  if (!in.parent) in.pieces.lend(in.call.result(), pipeline::lending::for_copies);
   // One piece ahead, so that the parent need not wait for it.
   co_await invite_piece(in, 0);
   co_await invite_piece(in, 1);
@@ -70,7 +70,7 @@ task<> speak_at_length(node_broadcast& in) {
 
 }  // namespace
 
-node_broadcast::node_broadcast(context& me, const arguments& call, const items& cut)
+node_broadcast::node_broadcast(context& me, const arguments& call, const segments& cut)
     : me(me), call(call), pieces(me, 0, cut) {}
 
 task<> speak(node_broadcast& in) {
@@ -86,7 +86,7 @@ task<> speak(node_broadcast& in) {
 
 task<> listen(node_broadcast& in, std::size_t speaker) {
   co_await in.me.read(speaker, 0);
-  if (in.call.count != 0) co_await receive_items(in.pieces, speaker, 0, in.call.result());
+  if (in.call.count != 0) co_await receive_segments(in.pieces, speaker, 0, in.call.result());
 }
 
 }  // namespace muster::algos

@@ -7,18 +7,18 @@
 #include <muster/run/context.hpp>
 
 /// A broadcast over nodes, piece by piece: one rank of each speaks for it, receives a piece, passes
-/// it on, and shares it with its neighbours.
+/// it on, and shares it with its local peers.
 namespace muster::algos {
 
 struct node_broadcast {
   context& me;
   const arguments& call;
-  track pieces;  ///< the speaker's
+  pipeline pieces;  ///< the speaker's
   // Of a speaker:
   std::optional<std::size_t> parent;               ///< whom it receives from; of the root nobody
   pooled_list<pooled_list<std::size_t>> children;  ///< whom it sends to, so many at once
 
-  node_broadcast(context& me, const arguments& call, const items& cut);
+  node_broadcast(context& me, const arguments& call, const segments& cut);
 
   std::size_t count() const { return pieces.cut().count(); }
   std::span<std::byte> piece(std::size_t k) const {
@@ -32,7 +32,7 @@ struct node_broadcast {
 /// long one goes past all stages into the speaker's memory, and the node's part follows a piece
 /// behind, while the next comes.
 task<> speak(node_broadcast& in);
-/// That of its neighbours. `speaker`: by place in the node.
+/// That of its local peers. `speaker`: by place in the node.
 task<> listen(node_broadcast& in, std::size_t speaker);
 
 }  // namespace muster::algos

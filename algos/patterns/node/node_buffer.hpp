@@ -5,17 +5,17 @@
 #include <span>
 
 #include <muster/run/context.hpp>
-#include <muster/run/staging.hpp>
+#include <muster/run/shared_scratch.hpp>
 
 #include "algos/patterns/node/leaders.hpp"
 
 /// What algorithms share that stage in a buffer of their node, which all its ranks write and read.
 namespace muster::algos {
 
-/// Of tracks whose items are notices alone.
-inline const items signals(0, 1);
+/// Of pipelines whose segments are notices alone.
+inline const segments signals(0, 1);
 
-/// For algorithms with such tracks.
+/// For algorithms with such pipelines.
 inline stage_kind signal_stages(const shape&, const machine&, const arguments&) {
   return stage_kind::lengthy;
 }
@@ -24,7 +24,7 @@ inline stage_kind signal_stages(const shape&, const machine&, const arguments&) 
 /// flight; the other half is for what else it provides.
 inline bool fits_into_node_buffer(const machine& seen, std::size_t bytes) {
   constexpr std::size_t in_flight = 8;
-  const std::size_t most = seen.staging_bytes / 2 / in_flight;
+  const std::size_t most = seen.shared_scratch_bytes / 2 / in_flight;
   return bytes <= most && std::bit_ceil(bytes) <= most;  // sizes are powers of two
 }
 
@@ -34,8 +34,9 @@ struct node_buffer {
   context& me;
   const arguments& call;
   std::span<std::byte> shared;
-  track filled;    ///< posted: what a rank itself puts in is there
-  track received;  ///< posted: so is what came from other nodes; taken: a rank has copied that out
+  pipeline filled;  ///< posted: what a rank itself puts in is there
+  pipeline
+      received;  ///< posted: so is what came from other nodes; taken: a rank has copied that out
 
   node_buffer(context& me, const arguments& call)
       : me(me), call(call), filled(me, 0, signals), received(me, 1, signals) {}
@@ -51,16 +52,16 @@ struct node_buffer {
 };
 
 /// A rank's `part`, a task made of its view, with a buffer of so many bytes that is there until all
-/// ranks of the node have taken item `last` of `received`.
+/// ranks of the node have taken segment `last` of `received`.
 template <class Buffer, class Part>
 task<> with_node_buffer(Buffer& in, std::size_t bytes, std::size_t last, Part part) {
   if (!is_leader(in.me)) {
     in.me.arrive();
-    in.shared = co_await in.me.staging_of(0, bytes);
+    in.shared = co_await in.me.shared_scratch_of(0, bytes);
     co_await part(in);
     co_return;
   }
-  staging provided(in.me, bytes);
+  shared_scratch provided(in.me, bytes);
   in.shared = provided.bytes();
   provided.announce();
   co_await part(in);

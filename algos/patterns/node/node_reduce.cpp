@@ -8,7 +8,7 @@
 namespace muster::algos {
 namespace {
 
-task<> collect_from_leader(context& me, const arguments& call, track& out) {
+task<> collect_from_leader(context& me, const arguments& call, pipeline& out) {
   co_await me.read(0, 0);
   for (std::size_t k = 0; k < out.cut().count(); ++k) {
     co_await out.arrived(0, k);
@@ -19,33 +19,33 @@ task<> collect_from_leader(context& me, const arguments& call, track& out) {
 
 }  // namespace
 
-task<> combine_node(context& me, track& in, std::span<const std::byte> own, std::size_t item,
+task<> combine_node(context& me, pipeline& in, std::span<const std::byte> own, std::size_t segment,
                     std::span<std::byte> to) {
-  co_await combine_arrivals(me, item_inputs{in, item}, own.data() + in.cut().offset(item),
+  co_await combine_arrivals(me, segment_inputs{in, segment}, own.data() + in.cut().offset(segment),
                             to.data(), to.size() / me.call().element());
-  in.take(item);
+  in.take(segment);
 }
 
-task<> contribute_to_leader(context& me, const arguments& call, track& in) {
-  in.lend(call.contribution(), track::lending::for_loads);
+task<> contribute_to_leader(context& me, const arguments& call, pipeline& in) {
+  in.lend(call.contribution(), pipeline::lending::for_loads);
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     co_await contribute(me, in, call.contribution(), k, 0);
   }
   co_await in.returned(0);
 }
 
-// In place, an item's result may overwrite its contribution: it comes only after that was read.
-task<> contribute_and_collect(context& me, const arguments& call, track& in, track& out) {
+// In place, a segment's result may overwrite its contribution: it comes only after that was read.
+task<> contribute_and_collect(context& me, const arguments& call, pipeline& in, pipeline& out) {
   auto outgoing = contribute_to_leader(me, call, in);
   auto incoming = collect_from_leader(me, call, out);
   co_await when_all(std::move(outgoing), std::move(incoming));
 }
 
-task<> share_with_node(context& me, track& out, std::span<const std::byte> result,
-                       std::size_t item) {
-  std::byte* room = co_await out.room(item);
-  co_await me.stage({room, result.size()}, result);
-  out.post(item);
+task<> share_with_node(context& me, pipeline& out, std::span<const std::byte> result,
+                       std::size_t segment) {
+  std::byte* slot = co_await out.slot(segment);
+  co_await me.stage({slot, result.size()}, result);
+  out.post(segment);
 }
 
 }  // namespace muster::algos

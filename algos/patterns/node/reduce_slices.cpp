@@ -5,41 +5,43 @@
 
 namespace muster::algos {
 
-task<> contribute(context& me, track& in, std::span<const std::byte> contribution, std::size_t item,
-                  std::size_t readers) {
+task<> contribute(context& me, pipeline& in, std::span<const std::byte> contribution,
+                  std::size_t segment, std::size_t readers) {
   if (in.lent()) co_return;
-  std::byte* room = co_await in.room(item, readers);
-  const std::size_t length = in.cut().length(item);
-  co_await me.stage({room, length}, contribution.subspan(in.cut().offset(item), length));
-  in.post(item);
+  std::byte* slot = co_await in.slot(segment, readers);
+  const std::size_t length = in.cut().length(segment);
+  co_await me.stage({slot, length}, contribution.subspan(in.cut().offset(segment), length));
+  in.post(segment);
 }
 
-task<> reduce_slice(context& me, track& in, track& out, std::size_t item, std::size_t readers) {
+task<> reduce_slice(context& me, pipeline& in, pipeline& out, std::size_t segment,
+                    std::size_t readers) {
   const slice mine =
-      slice_of(in.cut().length(item), me.node_index(), me.node().size(), me.call().grain());
-  std::byte* room = co_await out.room(item, readers);
+      slice_of(in.cut().length(segment), me.node_index(), me.node().size(), me.call().grain());
+  std::byte* slot = co_await out.slot(segment, readers);
   if (mine.length != 0) {
-    co_await combine_arrivals(me, item_inputs{in, item, mine.offset, mine.offset},
-                              in.piece(me.node_index(), item, 0) + mine.offset, room + mine.offset,
-                              mine.length / me.call().element());
+    co_await combine_arrivals(me, segment_inputs{in, segment, mine.offset, mine.offset},
+                              in.piece(me.node_index(), segment, 0) + mine.offset,
+                              slot + mine.offset, mine.length / me.call().element());
   } else {
-    co_await in.all_here(item);
+    co_await in.all_here(segment);
   }
-  in.take(item);
-  out.post(item);
+  in.take(segment);
+  out.post(segment);
 }
 
-task<> collect_slices(context& me, track& out, std::size_t item, std::span<std::byte> result) {
-  const auto place = result.subspan(out.cut().offset(item), out.cut().length(item));
+task<> collect_slices(context& me, pipeline& out, std::size_t segment,
+                      std::span<std::byte> result) {
+  const auto place = result.subspan(out.cut().offset(segment), out.cut().length(segment));
   const auto copy_from = [&](std::size_t i) {
     const slice theirs = slice_of(place.size(), i, me.node().size(), me.call().grain());
     return me.copy_result(place.subspan(theirs.offset, theirs.length),
-                          out.piece(i, item, 0) + theirs.offset);
+                          out.piece(i, segment, 0) + theirs.offset);
   };
   co_await copy_from(me.node_index());
-  auto here = out.here(item);
+  auto here = out.here(segment);
   while (const auto from = co_await here.next()) co_await copy_from(*from);
-  out.take(item);
+  out.take(segment);
 }
 
 }  // namespace muster::algos

@@ -18,8 +18,8 @@ task<> invite(context& me, std::size_t step, std::span<std::byte> slice) {
 
 /// Sends a slice on while the next one comes.
 task<> pass_on(context& me, std::span<const std::byte> slice, std::span<std::byte> next) {
-  auto outgoing = me.deliver(next_rank(me), slice);
-  auto incoming = me.collect(rank_before(me), next);
+  auto outgoing = me.send(next_rank(me), slice);
+  auto incoming = me.receive(rank_before(me), next);
   co_await when_all(std::move(outgoing), std::move(incoming));
 }
 

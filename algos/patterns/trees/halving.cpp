@@ -41,7 +41,7 @@ task<> exchange_and_combine(context& me, std::size_t rank, std::span<const std::
 task<> fold_in(context& me, const folding& fold, std::span<std::byte> whole) {
   if (!fold.is_paired()) co_return;
   if (!fold.speaks()) {
-    co_await me.deliver(fold.partner(), whole);
+    co_await me.send(fold.partner(), whole);
     co_return;
   }
   pooled<std::byte> theirs(whole.size());

@@ -13,28 +13,28 @@ node_tree::node_tree(context& me) : me_(me), parent_(0) {
   for (const auto& child : tree.children()) children_.insert(children_.begin(), child.member);
 }
 
-task<> node_tree::combine(track& in, std::span<const std::byte> own, std::size_t item,
+task<> node_tree::combine(pipeline& in, std::span<const std::byte> own, std::size_t segment,
                           std::span<std::byte> to) {
-  const std::byte* so_far = own.data() + in.cut().offset(item);
+  const std::byte* so_far = own.data() + in.cut().offset(segment);
   for (const std::size_t child : children_) {
-    co_await in.arrived(child, item);
-    co_await combine_ordered(me_, to, so_far, in.piece(child, item, 0));
+    co_await in.arrived(child, segment);
+    co_await combine_ordered(me_, to, so_far, in.piece(child, segment, 0));
     so_far = to.data();
   }
   if (children_.empty()) co_await me_.copy(to, {so_far, to.size()});
-  in.take(item);
+  in.take(segment);
 }
 
-task<> node_tree::contribute_all(track& in, std::span<const std::byte> own) {
+task<> node_tree::contribute_all(pipeline& in, std::span<const std::byte> own) {
   const bool is_leaf = children_.empty();
-  if (is_leaf) in.lend(own, track::lending::for_loads);
+  if (is_leaf) in.lend(own, pipeline::lending::for_loads);
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     if (is_leaf) {
       co_await contribute(me_, in, own, k, parent_);
       continue;
     }
-    std::byte* const room = co_await in.room(k, parent_);
-    co_await combine(in, own, k, {room, in.cut().length(k)});
+    std::byte* const slot = co_await in.slot(k, parent_);
+    co_await combine(in, own, k, {slot, in.cut().length(k)});
     in.post(k);
   }
   co_await in.returned(parent_);

@@ -31,19 +31,19 @@ task<> speaker_tree::combine_children(std::span<std::byte> sum) {
   for (const std::size_t child : below) co_await me_.invite(child, sum.size());
   auto here = me_.messages_from(std::move(below));
   while (const auto child = co_await here.next()) {
-    co_await me_.collect(*child, theirs);
+    co_await me_.receive(*child, theirs);
     co_await combine_ordered(me_, sum, sum.data(), theirs.data());
   }
 }
 
-task<> speaker_tree::combine(track& in, std::size_t item, std::span<std::byte> sum) {
+task<> speaker_tree::combine(pipeline& in, std::size_t segment, std::span<std::byte> sum) {
   auto elsewhere = combine_children(sum);
   // Both put to what is in `sum` when their next inputs are there.
-  auto inside = combine_arrivals(me_, item_inputs{in, item}, sum.data(), sum.data(),
+  auto inside = combine_arrivals(me_, segment_inputs{in, segment}, sum.data(), sum.data(),
                                  sum.size() / me_.call().element());
   co_await when_all(std::move(elsewhere), std::move(inside));
-  in.take(item);
-  if (!is_root()) co_await me_.deliver(parent(), sum);
+  in.take(segment);
+  if (!is_root()) co_await me_.send(parent(), sum);
 }
 
 }  // namespace muster::algos

@@ -7,7 +7,7 @@
 #include "algos/patterns/trees/binomial_blocks.hpp"
 
 /// Reductions whose order is free, over a tree between nodes: whatever has come is combined, from
-/// neighbours and from other nodes alike.
+/// local peers and from other nodes alike.
 namespace muster::algos {
 
 /// For those who speak for their nodes: a root on its own node, the leader elsewhere.
@@ -21,9 +21,9 @@ public:
   /// The speakers right below, those with most nodes below them first.
   pooled_list<std::size_t> children() const;
 
-  /// A speaker's part, for an item: `sum` holds its own contribution; puts to it those of its
-  /// neighbours on track `in`, and what the speakers below hand it, as they come. Hands it up.
-  task<> combine(track& in, std::size_t item, std::span<std::byte> sum);
+  /// A speaker's part, for a segment: `sum` holds its own contribution; puts to it those of its
+  /// local peers on pipeline `in`, and what the speakers below hand it, as they come. Hands it up.
+  task<> combine(pipeline& in, std::size_t segment, std::span<std::byte> sum);
 
 private:
   std::size_t speaker_of(std::size_t node) const noexcept;

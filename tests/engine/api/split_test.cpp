@@ -190,7 +190,7 @@ std::vector<std::unique_ptr<team>> teams_for_runs(team& of, std::span<const std:
   std::vector<std::unique_ptr<team>> all;
   for (const std::size_t count : counts) {
     // What one rank needs, all have.
-    // Between nodes short ones go through tracks, too.
+    // Between nodes short ones go through pipelines, too.
     const bool is_long = count > 10'000 || of.shape().nodes() > 1;
     const bool needs_long = is_long && of.rank() == 1;
     const auto needs = needs_long ? stage_kind::very_long : stage_kind::none;

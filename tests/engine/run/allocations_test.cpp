@@ -154,8 +154,8 @@ task<> call(team& of, collective what, buffers& memory) {
   }
 }
 
-/// Batches of calls, of which one at least allocates nothing. Among neighbours a rank runs ahead as
-/// far as it likes: an order of arrivals that has not been before may need more frames than were
+/// Batches of calls, of which one at least allocates nothing. Among local peers a rank runs ahead
+/// as far as it likes: an order of arrivals that has not been before may need more frames than were
 /// ever alive at once.
 int batches_of(collective what) { return has_neighbors(what) ? 4 : 1; }
 

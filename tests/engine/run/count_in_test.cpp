@@ -37,7 +37,7 @@ task<> add_up(context& me, const arguments& call) {
       inputs[i] = me.published(i, call.bytes()).data();
     }
     co_await me.combine(sum.data(), inputs, call.count);
-    co_await me.deliver(0, sum);
+    co_await me.send(0, sum);
   }
   if (me.rank() != 0) co_return;
   const std::size_t nodes = me.shape().nodes();
@@ -47,7 +47,7 @@ task<> add_up(context& me, const arguments& call) {
     const std::span place(sums.data() + node * call.bytes(), call.bytes());
     inputs[node] = place.data();
     const std::size_t from = co_await me.sender_among(me.shape().ranks_of(node));
-    co_await me.collect(from, place);
+    co_await me.receive(from, place);
   }
   co_await me.combine(call.receive, inputs, call.count);
 }

@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 bool always(const shape&, const machine&, const arguments&) { return true; }
-stage_kind tracks_only(const shape&, const machine&, const arguments&) {
+stage_kind pipelines_only(const shape&, const machine&, const arguments&) {
   return stage_kind::lengthy;
 }
 
@@ -34,22 +34,22 @@ task<> note_order(context& me, const arguments& call) {
   me.arrive();
   if (me.rank() != 0) {
     co_await me.invite(0, call.bytes());
-    if (!me.goes_in_place(call.bytes())) {
-      co_return co_await me.deliver(0, call.own_block(me.rank()));
+    if (!me.is_zero_copy(call.bytes())) {
+      co_return co_await me.send(0, call.own_block(me.rank()));
     }
-    co_return co_await me.collect(0, call.received_from(0));
+    co_return co_await me.receive(0, call.received_from(0));
   }
   pooled_list<std::size_t> others;
   for (std::size_t rank = 1; rank < me.size(); ++rank) others.push_back(rank);
-  const bool in_place = me.goes_in_place(call.bytes());
+  const bool in_place = me.is_zero_copy(call.bytes());
   auto here =
       in_place ? me.invitations_from(std::move(others)) : me.messages_from(std::move(others));
   std::size_t heard = 0;
   while (const auto from = co_await here.next()) {
     if (in_place) {
-      co_await me.deliver(*from, call.own_block(0));
+      co_await me.send(*from, call.own_block(0));
     } else {
-      co_await me.collect(*from, call.received_from(*from));
+      co_await me.receive(*from, call.received_from(*from));
     }
     call.received_from(0)[heard++] = static_cast<std::byte>(*from);
     heard_of = heard;
@@ -61,7 +61,7 @@ const algorithm noting = {.id = "noting",
                           .summary = "who is heard of when",
                           .source = "this test",
                           .suits = always,
-                          .stages = tracks_only,
+                          .stages = pipelines_only,
                           .run = note_order};
 
 void wait_until(const std::atomic<std::size_t>& count, std::size_t reaches) {
@@ -113,16 +113,16 @@ TEST_CASE("of those that are there already the first that was named is first") {
   run_threads(4, body, {.node_of = {0, 1, 1, 0}, .algorithms = {&noting, 1}});
 }
 
-// ---- a rank's own items
+// ---- a rank's own segments
 
-/// Every rank waits for items of its own: before they are posted, and after.
-task<> await_own_items(context& me, const arguments&) {
+/// Every rank waits for segments of its own: before they are posted, and after.
+task<> await_own_segments(context& me, const arguments&) {
   me.arrive();
-  const items none(0, 1);
-  track notes(me, 0, none);
+  const segments none(0, 1);
+  pipeline notes(me, 0, none);
   std::size_t seen = 0;
-  const auto wait = [&](std::size_t item) -> task<> {
-    co_await notes.arrived(me.node_index(), item);
+  const auto wait = [&](std::size_t segment) -> task<> {
+    co_await notes.arrived(me.node_index(), segment);
     ++seen;
   };
   const auto post = [&]() -> task<> {
@@ -133,27 +133,27 @@ task<> await_own_items(context& me, const arguments&) {
   };
   auto first = wait(0);
   auto skipped = wait(1);
-  auto posting = post();
-  co_await when_all(std::move(first), std::move(skipped), std::move(posting));
+  auto pipeline_head = post();
+  co_await when_all(std::move(first), std::move(skipped), std::move(pipeline_head));
   co_await wait(2);
   CHECK(seen == 3);
 }
 
-const algorithm awaiting_own_items = {.id = "own_items",
-                                      .what = collective::barrier,
-                                      .summary = "waits for itself",
-                                      .source = "this test",
-                                      .suits = always,
-                                      .stages = tracks_only,
-                                      .run = await_own_items};
+const algorithm awaiting_own_segments = {.id = "own_segments",
+                                         .what = collective::barrier,
+                                         .summary = "waits for itself",
+                                         .source = "this test",
+                                         .suits = always,
+                                         .stages = pipelines_only,
+                                         .run = await_own_segments};
 
-TEST_CASE("a rank's own items are there when it has posted them, in every operation anew") {
-  const watchdog alive("own items");
+TEST_CASE("a rank's own segments are there when it has posted them, in every operation anew") {
+  const watchdog alive("own segments");
   run_threads(2,
               [](team& of) {
                 for (int i = 0; i < 20; ++i) start(of.engine(), barrier(of)).wait();
               },
-              {.algorithms = {&awaiting_own_items, 1}});
+              {.algorithms = {&awaiting_own_segments, 1}});
 }
 
 // ---- who was first, and notes
@@ -173,13 +173,13 @@ task<> call_first(context& me, const arguments& call) {
     auto here = me.messages_from(std::move(others));
     while (const auto from = co_await here.next()) {
       here.forget(me.shape().ranks_of(me.shape().node_of(*from)));
-      co_await me.hear(*from, {});
+      co_await me.receive_note(*from, {});
       ++turn;
-      co_await me.tell(*from, note);
+      co_await me.send_note(*from, note);
     }
   } else if (first == me.rank() && me.shape().node_of(0) != me.shape().node_of(first)) {
-    co_await me.tell(0, {});
-    co_await me.hear(0, note);
+    co_await me.send_note(0, {});
+    co_await me.receive_note(0, note);
   }
   call.receive[0] = static_cast<std::byte>(first);
   call.receive[1] = static_cast<std::byte>(turn);
@@ -190,7 +190,7 @@ const algorithm calling = {.id = "calling",
                            .summary = "whoever is first of a node calls on rank 0",
                            .source = "this test",
                            .suits = always,
-                           .stages = tracks_only,
+                           .stages = pipelines_only,
                            .run = call_first};
 
 TEST_CASE("who is first of a node, all its ranks agree on; the others need not be heard of") {
@@ -239,26 +239,26 @@ TEST_CASE("first of its node is who comes first") {
   }
 }
 
-// ---- staging
+// ---- shared scratch
 
-std::atomic<const std::byte*> last_staging = nullptr;
+std::atomic<const std::byte*> last_shared_scratch = nullptr;
 
-/// Every rank writes its block into rank 0's staging, and reads all.
+/// Every rank writes its block into rank 0's shared scratch, and reads all.
 task<> stage_all(context& me, const arguments& call) {
-  const items none(0, 1);
-  track filled(me, 0, none);
-  track read(me, 1, none);
+  const segments none(0, 1);
+  pipeline filled(me, 0, none);
+  pipeline read(me, 1, none);
   const std::size_t bytes = call.bytes() * me.size();
-  std::optional<staging> own;
+  std::optional<shared_scratch> own;
   std::span<std::byte> shared;
   if (me.rank() == 0) {
     own.emplace(me, bytes);
     shared = own->bytes();
-    last_staging = shared.data();
+    last_shared_scratch = shared.data();
     own->announce();
   } else {
     me.arrive();
-    shared = co_await me.staging_of(0, bytes);
+    shared = co_await me.shared_scratch_of(0, bytes);
   }
   co_await me.copy(shared.subspan(me.rank() * call.bytes(), call.bytes()),
                    call.own_block(me.rank()));
@@ -271,15 +271,15 @@ task<> stage_all(context& me, const arguments& call) {
   own->release();
 }
 
-const algorithm staging_all = {.id = "staging_all",
-                               .what = collective::allgather,
-                               .summary = "through one rank's staging",
-                               .source = "this test",
-                               .suits = always,
-                               .stages = tracks_only,
-                               .run = stage_all};
+const algorithm shared_scratch_all = {.id = "shared_scratch_all",
+                                      .what = collective::allgather,
+                                      .summary = "through one rank's shared scratch",
+                                      .source = "this test",
+                                      .suits = always,
+                                      .stages = pipelines_only,
+                                      .run = stage_all};
 
-void gather_through_staging(team& of, std::size_t bytes) {
+void gather_through_shared_scratch(team& of, std::size_t bytes) {
   std::vector<std::byte> mine(bytes, static_cast<std::byte>(of.rank() + 1));
   std::vector<std::byte> all(bytes * of.size());
   start(of.engine(), allgather(of, mine, all)).wait();
@@ -288,22 +288,22 @@ void gather_through_staging(team& of, std::size_t bytes) {
   }
 }
 
-TEST_CASE("staging serves many operations of many sizes, and is used again") {
-  const watchdog alive("staging");
+TEST_CASE("shared scratch serves many operations of many sizes, and is used again") {
+  const watchdog alive("shared scratch");
   run_threads(3,
               [](team& of) {
-                gather_through_staging(of, 5000);
-                const std::byte* const first = last_staging;
-                gather_through_staging(of, 5000);
+                gather_through_shared_scratch(of, 5000);
+                const std::byte* const first = last_shared_scratch;
+                gather_through_shared_scratch(of, 5000);
                 // Rank 0 alone sets it, before the others get so far.
-                if (of.rank() == 0) CHECK(last_staging == first);
-                for (std::size_t i = 0; i < 50; ++i) gather_through_staging(of, 100 * i);
+                if (of.rank() == 0) CHECK(last_shared_scratch == first);
+                for (std::size_t i = 0; i < 50; ++i) gather_through_shared_scratch(of, 100 * i);
               },
-              {.algorithms = {&staging_all, 1}});
+              {.algorithms = {&shared_scratch_all, 1}});
 }
 
-TEST_CASE("more staging than there can be is an error that breaks the team, not the job") {
-  const watchdog alive("too much staging");
+TEST_CASE("more shared scratch than there can be is an error that breaks the team, not the job") {
+  const watchdog alive("too much shared scratch");
   run_threads(2,
               [](team& of) {
                 std::vector<std::byte> mine(std::size_t{60} << 20);
@@ -313,12 +313,12 @@ TEST_CASE("more staging than there can be is an error that breaks the team, not 
                 REQUIRE(why);
                 CHECK(why->code() == errc::resource);
               },
-              {.algorithms = {&staging_all, 1}});
+              {.algorithms = {&shared_scratch_all, 1}});
 }
 
 TEST_CASE("a rank that does not come: whoever stages gets an error, and nothing is touched after") {
   for (const std::size_t missing : {0, 1, 2}) {
-    const watchdog alive("staging, a rank missing");
+    const watchdog alive("shared scratch, a rank missing");
     std::atomic<int> failed = 0;
     run_threads(3,
                 [&](team& of) {
@@ -334,7 +334,7 @@ TEST_CASE("a rank that does not come: whoever stages gets an error, and nothing 
                   CHECK(why.has_value());
                   ++failed;
                 },
-                {.algorithms = {&staging_all, 1}});
+                {.algorithms = {&shared_scratch_all, 1}});
   }
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("left-over ranks make smaller groups") {
   CHECK(sizes(near) == ranks{8, 8, 8, 8, 5});
 }
 
-TEST_CASE("neighbours in rank that are not neighbours in cache") {
+TEST_CASE("local peers in rank that are not local peers in cache") {
   const auto at = places(32, [](std::size_t i) { return core_at(i % 4 * 8 + i / 4, 8, 16); });
   const groups near = groups::near(at);
   check_sound(near, 32);

@@ -216,7 +216,7 @@ void check_order_of_first_calls(job& mine) {
 /// as the MPI.
 class census {
 public:
-  census() { MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count, &key_, &gone_); }
+  census() { MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count, &key_, &deferred_); }
   census(const census&) = delete;
   census& operator=(const census&) = delete;
 
@@ -224,17 +224,17 @@ public:
     MPI_Comm_set_attr(one, key_, nullptr);
     ++born_;
   }
-  int alive() const { return born_ - gone_; }
+  int alive() const { return born_ - deferred_; }
 
 private:
-  static int count(MPI_Comm, int, void*, void* gone) {
-    ++*static_cast<int*>(gone);
+  static int count(MPI_Comm, int, void*, void* deferred) {
+    ++*static_cast<int*>(deferred);
     return MPI_SUCCESS;
   }
 
   int key_ = MPI_KEYVAL_INVALID;
   int born_ = 0;
-  int gone_ = 0;
+  int deferred_ = 0;
 };
 
 /// Thousands of short lives leave nothing behind.

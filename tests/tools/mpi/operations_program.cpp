@@ -14,9 +14,9 @@
 
 #include <muster/base/random.hpp>
 
-#include "tests/tools/mpi/beneath.hpp"
 #include "tests/tools/mpi/functions.hpp"
 #include "tests/tools/mpi/job.hpp"
+#include "tests/tools/mpi/next.hpp"
 #include "tests/tools/mpi/turns.hpp"
 #include "tools/conformance/build.hpp"
 

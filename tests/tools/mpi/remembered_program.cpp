@@ -124,9 +124,9 @@ private:
   static MPI_Datatype no_type() {
     MPI_Datatype one = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(3, MPI_INT, &one);
-    const MPI_Datatype gone = one;
+    const MPI_Datatype deferred = one;
     MPI_Type_free(&one);
-    return gone;
+    return deferred;
   }
 
   static constexpr int length = 3;

@@ -27,8 +27,8 @@ MPI_Comm dup(MPI_Comm of) {
   return one;
 }
 
-/// Operations on several communicators and messages between neighbours, all under way at once, with
-/// their requests in one array.
+/// Operations on several communicators and messages between neighbors, all under way at once,
+/// with their requests in one array.
 class many {
 public:
   many(job& of, std::vector<MPI_Comm>& on, int round) : job_(of) {

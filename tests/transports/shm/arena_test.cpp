@@ -36,7 +36,7 @@ TEST_CASE("parts lie on pages, inside, apart") {
   CHECK(three.data() - two.data() == 2 * page);
 }
 
-TEST_CASE("what was given back is given out again, joined with its neighbours") {
+TEST_CASE("what was given back is given out again, joined with its local peers") {
   shm::arena all(pages(3));
   const auto one = all.allocate(page);
   const auto two = all.allocate(page);

@@ -163,10 +163,10 @@ TEST_CASE("so does one in place, where the kernel cannot copy") {
     wire::channel& used = me.open(0, 0, 1, wire::stream::messages);
     std::vector<std::byte> body(400);
     if (me.number() == 0) {
-      used.put_in_place({}, body);
+      used.put_zero_copy({}, body);
     } else {
-      co_await until([&] { return used.holds(wire::channel::in_place_room); });
-      CHECK(used.take_in_place(body));
+      co_await until([&] { return used.holds(wire::channel::zero_copy_room); });
+      CHECK(used.take_zero_copy(body));
     }
     me.close(used);
   };
@@ -200,7 +200,7 @@ TEST_CASE("a flag is seen after its time") {
 task<> announce_and_change(sim::rank& me) {
   if (me.number() == 0) co_return;
   me.announce(me.board().completion(me.number()).upto, 1);
-  const wire::counter& changed = me.board().attendance(0).counted_in;
+  const wire::counter& changed = me.board().arrival_counter(0).counted_in;
   if (me.take_line(&changed)) co_await wire::work_wait(&me);
 }
 
@@ -212,23 +212,23 @@ TEST_CASE("a line that several change travels from each to the next") {
   CHECK(ends == std::vector<double>{0, 90.001, 180.001, 270.001});
 }
 
-/// Posts an item, and waits for it.
+/// Posts an segment, and waits for it.
 task<> hear_itself(context& me, const arguments&) {
   me.arrive();
-  track notes(me, 0, items(0, 1));
+  pipeline notes(me, 0, segments(0, 1));
   notes.post(0);
   co_await notes.arrived(me.node_index(), 0);
 }
 bool always(const shape&, const machine&, const arguments&) { return true; }
-stage_kind tracks(const shape&, const machine&, const arguments&) { return stage_kind::lengthy; }
+stage_kind pipelines(const shape&, const machine&, const arguments&) { return stage_kind::lengthy; }
 
 TEST_CASE("what a rank has said itself it need not hear") {
   const algorithm row = {.id = "hear_itself",
                          .what = collective::barrier,
-                         .summary = "posts an item, and waits for it",
+                         .summary = "posts an segment, and waits for it",
                          .source = "this test",
                          .suits = always,
-                         .stages = tracks,
+                         .stages = pipelines,
                          .run = hear_itself};
   sim::model of = free_model();
   of.memory.flag_ns = 90;

@@ -204,7 +204,7 @@ private:
       const int core = shm::allowed_cpus().front();
       switch_ns_ = measure::switch_ns(core, static_cast<int>(sharing) - 1);
     }
-    contest jobs({ranks, wanted_.nodes}, usable_cpus(), places_, interrupts_,
+    job_set jobs({ranks, wanted_.nodes}, usable_cpus(), places_, interrupts_,
                  [this](const std::string& text) { meter_.note(text); });
     std::optional<collective> last;
     for (const point& at : points_of(wanted_, ranks)) {
@@ -226,7 +226,7 @@ private:
     }
   }
 
-  void measure_point(contest& jobs, const point& at) {
+  void measure_point(job_set& jobs, const point& at) {
     interrupts_.check();
     if (!fits_into_memory(at)) return;
     const auto ticked = [this](const std::string& doing) {
@@ -322,7 +322,7 @@ private:
   double switch_ns_ = 0;  ///< among the ranks that share a core
   progress_meter meter_;
   table_style style_;
-  surroundings about_;
+  environment_facts about_;
   muster::machine machine_;  ///< measured where a message's time is to be known
   std::vector<measurement> found_;
   std::size_t steps_done_ = 0;

@@ -171,18 +171,17 @@ void job::await_hellos(std::size_t ranks, std::chrono::milliseconds patience) {
 }
 
 void job::admit(descriptor connection, std::size_t ranks) {
-  hello introduction;
-  if (!connection || !receive(connection, introduction) ||
-      introduction.magic != hello::expected_magic) {
+  hello handshake;
+  if (!connection || !receive(connection, handshake) || handshake.magic != hello::expected_magic) {
     fail("something that is not a worker connected");
   }
-  if (introduction.ranks != static_cast<std::int32_t>(ranks)) {
-    fail(fmt::format("a rank believes in a job of {} ranks, not {}", introduction.ranks, ranks));
+  if (handshake.ranks != static_cast<std::int32_t>(ranks)) {
+    fail(fmt::format("a rank believes in a job of {} ranks, not {}", handshake.ranks, ranks));
   }
   process_handle process(process_behind(connection));
-  version_ = introduction.version.view();
+  version_ = handshake.version.view();
   members_.push_back(
-      {std::move(connection), std::move(process), static_cast<std::size_t>(introduction.rank)});
+      {std::move(connection), std::move(process), static_cast<std::size_t>(handshake.rank)});
 }
 
 void job::note_shared_memory() {
@@ -211,7 +210,7 @@ void job::fail(const std::string& what) {
   // A launcher notices a dead rank a moment after we do, and knows more about it.
   constexpr std::chrono::milliseconds moment{300};
   std::string text = what;
-  if (launcher_.wait_for(moment)) text += "; its launcher " + launcher_.fate();
+  if (launcher_.wait_for(moment)) text += "; its launcher " + launcher_.exit_status();
   constexpr std::size_t most_lines = 6;
   if (const std::string said = last_lines(log_, most_lines); !said.empty()) {
     text += "; it said last:\n" + said;

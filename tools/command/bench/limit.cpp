@@ -74,7 +74,7 @@ copies copies_of(collective what, const arrangement& on) {
     case collective::reduce_scatter_block:
     case collective::reduce_scatter:
       return {on.own * (on.cores - 1), (on.own - 1) * (on.own + on.others)};
-    // Who a rank's neighbours are is a program's own: they are not measured.
+    // Who a rank's neighbors are is a program's own: they are not measured.
     case collective::neighbor_allgather:
     case collective::neighbor_alltoall:
     case collective::neighbor_allgatherv:

@@ -64,7 +64,7 @@ void summarize(measurement& one, std::span<const sample> samples);
 void compare(std::span<measurement> at_one_point);
 
 /// Where and when all was measured.
-struct surroundings {
+struct environment_facts {
   std::string machine;                 ///< processor and number of CPUs
   std::string date;                    ///< UTC, as 2026-11-20 17:00
   std::vector<std::string> libraries;  ///< what each calls itself: `Open MPI 4.1.4`

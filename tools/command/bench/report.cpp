@@ -223,7 +223,7 @@ nlohmann::ordered_json to_json(const measurement& one) {
   return object;
 }
 
-nlohmann::ordered_json to_json(std::span<const measurement> all, const surroundings& about) {
+nlohmann::ordered_json to_json(std::span<const measurement> all, const environment_facts& about) {
   auto array = nlohmann::ordered_json::array();
   for (const measurement& one : all) {
     nlohmann::ordered_json object = to_json(one);

@@ -19,7 +19,7 @@ namespace muster::bench {
 /// `failure` says why.
 nlohmann::ordered_json to_json(const measurement& one);
 /// An array of these, each with machine, date and the library's version: `muster plot` draws it.
-nlohmann::ordered_json to_json(std::span<const measurement> all, const surroundings& about);
+nlohmann::ordered_json to_json(std::span<const measurement> all, const environment_facts& about);
 
 struct table_style {
   bool colours = false;  ///< for a terminal that has them

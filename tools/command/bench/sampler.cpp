@@ -37,7 +37,7 @@ std::vector<std::vector<sample>> samples_of(std::span<const Entry> entries) {
 
 }  // namespace
 
-contest::contest(const extent& size, std::size_t cores, const program_places& places,
+job_set::job_set(const extent& size, std::size_t cores, const program_places& places,
                  const interrupt_watch& interrupts, notice tell)
     : size_(size),
       cores_(cores),
@@ -45,7 +45,7 @@ contest::contest(const extent& size, std::size_t cores, const program_places& pl
       interrupts_(interrupts),
       tell_(std::move(tell)) {}
 
-job* contest::job_of(library which) {
+job* job_set::job_of(library which) {
   constexpr std::size_t most_failures = 3;
   constexpr std::chrono::seconds patience{60};
   runner& one = runners_[which];
@@ -70,7 +70,7 @@ job* contest::job_of(library which) {
   }
 }
 
-void contest::drop(library which, const std::string& why) {
+void job_set::drop(library which, const std::string& why) {
   runner& one = runners_[which];
   one.running.reset();
   one.failures += 1;
@@ -78,12 +78,12 @@ void contest::drop(library which, const std::string& why) {
   tell_(why);
 }
 
-void contest::note(const std::string& text) {
+void job_set::note(const std::string& text) {
   if (text != noted_) tell_(text);
   noted_ = text;
 }
 
-std::vector<std::string> contest::versions() const {
+std::vector<std::string> job_set::versions() const {
   std::vector<std::string> all;
   for (const auto& [which, one] : runners_) {
     if (!one.version.empty()) all.push_back(one.version);
@@ -114,7 +114,7 @@ sampler::entry sampler::enter(const contender& who, const extent& size, const po
   return one;
 }
 
-std::vector<measurement> sampler::measure(contest& jobs, std::span<const contender> all,
+std::vector<measurement> sampler::measure(job_set& jobs, std::span<const contender> all,
                                           const point& at, const lateness& late,
                                           const tick& ticked) {
   std::vector<entry> entries;
@@ -163,7 +163,7 @@ bool sampler::enough(std::span<const entry> entries) const {
   return fullest_state(samples_of(entries)).complete_sets >= how_.rounds;
 }
 
-std::optional<job_answer> sampler::ask(contest& jobs, entry& one, const order& what) {
+std::optional<job_answer> sampler::ask(job_set& jobs, entry& one, const order& what) {
   job* const running = jobs.job_of(one.found.of);
   if (running == nullptr) {
     one.found.failure = jobs.failure_of(one.found.of);
@@ -187,7 +187,7 @@ std::optional<job_answer> sampler::ask(contest& jobs, entry& one, const order& w
 }
 
 /// An algorithm that was asked for need not suit every point.
-void sampler::note_refusal(contest& jobs, entry& one, const std::string& why) {
+void sampler::note_refusal(job_set& jobs, entry& one, const std::string& why) {
   one.found.algorithm.clear();
   one.found.suits = one.found.asked.empty() || one.found.asked == automatic;
   if (!one.found.suits) return;
@@ -196,7 +196,7 @@ void sampler::note_refusal(contest& jobs, entry& one, const std::string& why) {
 }
 
 /// Connects the ranks, looks at their results, and finds out how many calls make a sample.
-void sampler::calibrate(contest& jobs, entry& one) {
+void sampler::calibrate(job_set& jobs, entry& one) {
   order trial = one.timed;
   trial.warmups = 1;
   trial.calls = 2;
@@ -229,7 +229,7 @@ void sampler::agree_on_calls(std::span<entry> entries) {
   }
 }
 
-void sampler::take_sample(contest& jobs, entry& one) {
+void sampler::take_sample(job_set& jobs, entry& one) {
   const auto before = probe_.measure_ns();
   const auto found = ask(jobs, one, one.timed);
   if (!found) return;

@@ -30,12 +30,12 @@ struct sampling {
 
 /// The libraries' jobs for one number of ranks. A job that fails is started anew for the next
 /// point, twice; then its library is given up.
-class contest {
+class job_set {
 public:
   using notice = std::function<void(const std::string&)>;
 
   /// `tell` is given what people should know: failures.
-  contest(const extent& size, std::size_t cores, const program_places& places,
+  job_set(const extent& size, std::size_t cores, const program_places& places,
           const interrupt_watch& interrupts, notice tell);
 
   /// The library's job, started if need be; nothing if it can't be had.
@@ -78,7 +78,7 @@ public:
 
   /// Measures all contenders at one point; one measurement each, in their order. Where ranks come
   /// late, a sample is the mean over the ranks, and all have the same delays in the same calls.
-  std::vector<measurement> measure(contest& jobs, std::span<const contender> all, const point& at,
+  std::vector<measurement> measure(job_set& jobs, std::span<const contender> all, const point& at,
                                    const lateness& late, const tick& ticked);
 
 private:
@@ -94,12 +94,12 @@ private:
   entry enter(const contender& who, const extent& size, const point& at,
               const lateness& late) const;
 
-  static void note_refusal(contest& jobs, entry& one, const std::string& why);
-  void calibrate(contest& jobs, entry& one);
-  void take_sample(contest& jobs, entry& one);
+  static void note_refusal(job_set& jobs, entry& one, const std::string& why);
+  void calibrate(job_set& jobs, entry& one);
+  void take_sample(job_set& jobs, entry& one);
   static void agree_on_calls(std::span<entry> entries);
   bool enough(std::span<const entry> entries) const;
-  std::optional<job_answer> ask(contest& jobs, entry& one, const order& what);
+  std::optional<job_answer> ask(job_set& jobs, entry& one, const order& what);
   void set_calls(order& timed, double period_us) const;
 
   sampling how_;

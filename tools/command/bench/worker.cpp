@@ -23,7 +23,7 @@ void send_record(int socket, const Record& record) {
 
 }  // namespace
 
-coordinator_channel coordinator_channel::connect(const hello& introduction) {
+coordinator_channel coordinator_channel::connect(const hello& handshake) {
   const char* path = environment::read(environment::bench_socket);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -37,7 +37,7 @@ coordinator_channel coordinator_channel::connect(const hello& introduction) {
       ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
     throw std::system_error(errno, std::generic_category(), std::string("connecting to ") + path);
   }
-  send_record(socket.get(), introduction);
+  send_record(socket.get(), handshake);
   return coordinator_channel(std::move(socket));
 }
 

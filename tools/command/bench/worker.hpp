@@ -16,7 +16,7 @@ class coordinator_channel {
 public:
   /// Connects to the socket that the environment names. Throws std::runtime_error with a text for
   /// people when there is none: workers are started by `muster bench`, not by hand.
-  static coordinator_channel connect(const hello& introduction);
+  static coordinator_channel connect(const hello& handshake);
 
   /// Sleeps until the next order; nothing when the coordinator is gone or wants the rank to leave.
   std::optional<order> next_order();
@@ -52,11 +52,11 @@ answer answer_to(const order& job, L& library, buffer_ring& ring) {
 /// Serves orders until the coordinator has no more.
 template <measurable L>
 void serve(L& library) {
-  hello introduction;
-  introduction.rank = static_cast<std::int32_t>(library.rank());
-  introduction.ranks = static_cast<std::int32_t>(library.size());
-  introduction.version = std::string_view(library.version());
-  auto channel = coordinator_channel::connect(introduction);
+  hello handshake;
+  handshake.rank = static_cast<std::int32_t>(library.rank());
+  handshake.ranks = static_cast<std::int32_t>(library.size());
+  handshake.version = std::string_view(library.version());
+  auto channel = coordinator_channel::connect(handshake);
   buffer_ring ring;
   while (const auto job = channel.next_order()) channel.reply(answer_to(*job, library, ring));
 }

@@ -35,9 +35,9 @@ std::string run_job(const job_shape& shape, const std::filesystem::path& library
   const std::filesystem::path log = folder.path() / "log";
   auto job = bench::child_process::start(command_for(shape, library, rows), log);
   const bool ended = job.wait_for(patience);
-  if (ended && job.fate() == "exited with status 0") return {};
+  if (ended && job.exit_status() == "exited with status 0") return {};
   return fmt::format("a job of {} processes on {} nodes {}; it said last:\n{}\n", shape.ranks,
-                     shape.nodes, job.fate(), bench::last_lines(log, most_lines));
+                     shape.nodes, job.exit_status(), bench::last_lines(log, most_lines));
 }
 
 }  // namespace muster::check

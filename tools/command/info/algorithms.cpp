@@ -43,7 +43,7 @@ void add_row(std::string& text, const algorithm& row, const simulator::job& how,
              const costs_of& asked) {
   auto out = std::back_inserter(text);
   const std::size_t bytes = bench::has_sizes(row.what) ? asked.bytes : 0;
-  // Neighbours are a program's own: there is no call of all programs to simulate.
+  // Local peers are a program's own: there is no call of all programs to simulate.
   const std::string estimate = has_neighbors(row.what) ? "" : estimate_of(row, how, bytes);
   fmt::format_to(out, "  {:<20} {:>14}  {}\n", row.id, estimate, row.summary);
   fmt::format_to(out, "  {:<20} {:>14}  {}; needs {}{}{}\n", "", "", row.source, row.needs,

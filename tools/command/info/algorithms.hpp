@@ -20,7 +20,7 @@ struct costs_of {
   std::filesystem::path catalog_file;  ///< adds to the algorithms that there are; empty: none
 };
 
-/// By its name; also those that only a program's own neighbours can be asked for.
+/// By its name; also those that only a program's own neighbors can be asked for.
 /// \throws std::invalid_argument where there is none
 collective parse_collective(const std::string& text);
 

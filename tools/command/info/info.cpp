@@ -71,7 +71,7 @@ void add_decisions(std::string& text, const machine& seen) {
   fmt::format_to(out, "  to {:>8}   the same, through larger ones\n",
                  size(wire::short_stage_bytes));
   fmt::format_to(out, "  longer        in items of up to {}, {} ahead, through shared memory;\n",
-                 size(wire::item_bytes), wire::staged_items);
+                 size(wire::segment_bytes), wire::staged_segments);
   fmt::format_to(out,
                  "                with one copy from a shared_buffer, or between ranks that are\n"
                  "                threads of one process\n");

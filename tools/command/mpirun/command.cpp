@@ -80,7 +80,7 @@ void print(const words& command) {
 
 void run(words said, const options& what) {
   if (!said.empty() && said.front() == "--") said.erase(said.begin());
-  const words command = plan(said, named(what.which), surroundings::read());
+  const words command = plan(said, named(what.which), environment_facts::read());
   if (what.print) return print(command);
   become(command);
 }

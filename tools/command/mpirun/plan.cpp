@@ -108,7 +108,7 @@ std::string what_to_preload(mpi which, bool cores_are_shared, const fs::path& co
 
 }  // namespace
 
-surroundings surroundings::read() {
+environment_facts environment_facts::read() {
   return {fs::canonical("/proc/self/exe"), topology::read().cores().size()};
 }
 
@@ -127,7 +127,8 @@ fs::path find_beside(const fs::path& command, std::string_view file) {
   throw std::runtime_error("mpirun: the library to preload is not there:" + tried);
 }
 
-words plan(std::span<const std::string> said, std::optional<mpi> by_hand, const surroundings& in) {
+words plan(std::span<const std::string> said, std::optional<mpi> by_hand,
+           const environment_facts& in) {
   const mpi which = by_hand ? *by_hand : find_mpi(said);
   std::vector<part> parts = split(said, which);
   const auto ranks = ranks_asked_for(parts, which);

@@ -14,11 +14,11 @@
 namespace muster::mpirun {
 
 /// What the plan depends on besides its words.
-struct surroundings {
+struct environment_facts {
   std::filesystem::path command;  ///< the `muster` command, beside which the libraries are
   std::size_t cores = 1;          ///< that ranks may use
 
-  static surroundings read();
+  static environment_facts read();
 };
 
 /// The library's file for an MPI, or another that comes with it, absolute.
@@ -29,6 +29,7 @@ std::filesystem::path find_beside(const std::filesystem::path& command, std::str
 /// \param said as written behind `muster mpirun`, without options of its own
 /// \param by_hand the MPI, where the user says it
 /// \throws std::runtime_error that says what is wrong
-words plan(std::span<const std::string> said, std::optional<mpi> by_hand, const surroundings& in);
+words plan(std::span<const std::string> said, std::optional<mpi> by_hand,
+           const environment_facts& in);
 
 }  // namespace muster::mpirun

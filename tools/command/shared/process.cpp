@@ -132,7 +132,7 @@ void child_process::signal_group(int signal) const {
   if (!status_) kill(-id_, signal);
 }
 
-std::string child_process::fate() const {
+std::string child_process::exit_status() const {
   if (!status_) return "is running";
   if (WIFSIGNALED(*status_)) {
     const int signal = WTERMSIG(*status_);

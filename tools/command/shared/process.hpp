@@ -52,7 +52,7 @@ public:
   bool wait_for(std::chrono::milliseconds patience);
   void signal_group(int signal) const;
   /// `exited with status 1`, `was killed by signal 9 (Killed)`, or `is running`.
-  std::string fate() const;
+  std::string exit_status() const;
 
 private:
   child_process(pid_t id, descriptor handle) : id_(id), handle_(std::move(handle)) {}

@@ -31,7 +31,7 @@ std::optional<double> simulate(const simulator::job& how, const spot& at,
 class laboratory {
 public:
   laboratory(const bench::sampling& how, const std::filesystem::path& library,
-             bench::contest::notice tell)
+             bench::job_set::notice tell)
       : tell_(std::move(tell)), sampler_(how, shm::probe_cpus()) {
     if (!library.empty()) places_.catalog_file = std::filesystem::absolute(library);
   }
@@ -62,11 +62,11 @@ private:
     return one.median_us;
   }
 
-  bench::contest::notice tell_;
+  bench::job_set::notice tell_;
   bench::program_places places_ = bench::find_programs();
   bench::interrupt_watch interrupts_;
   bench::sampler sampler_;
-  std::optional<bench::contest> jobs_;
+  std::optional<bench::job_set> jobs_;
 };
 
 }  // namespace

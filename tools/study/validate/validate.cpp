@@ -50,7 +50,7 @@ public:
 
 private:
   void compare_ranks(std::size_t ranks) {
-    bench::contest jobs({.ranks = ranks}, bench::usable_cpus(), places_, interrupts_,
+    bench::job_set jobs({.ranks = ranks}, bench::usable_cpus(), places_, interrupts_,
                         [this](const std::string& text) { meter_.note(text); });
     meter_.begin(fmt::format("{} ranks", ranks));
     for (const bench::point& at : points_of(wanted_, ranks)) {
@@ -61,7 +61,7 @@ private:
     }
   }
 
-  void compare_point(bench::contest& jobs, const bench::point& at) {
+  void compare_point(bench::job_set& jobs, const bench::point& at) {
     const double preparing = preparing_ns(at);
     const bench::contender ours;
     const auto measured =

@@ -165,7 +165,7 @@ TEST_CASE("json: an array of objects with the agreed fields") {
 }
 
 TEST_CASE("json: where and when, and which version of each library") {
-  const surroundings about{"two CPUs", "2026-11-20 17:00 UTC", {"Muster", "Open MPI 4.1.4"}};
+  const environment_facts about{"two CPUs", "2026-11-20 17:00 UTC", {"Muster", "Open MPI 4.1.4"}};
   const auto array = to_json(results({2}), about);
   CHECK(array.at(0).at("machine") == "two CPUs");
   CHECK(array.at(0).at("date") == "2026-11-20 17:00 UTC");

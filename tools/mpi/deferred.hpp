@@ -10,7 +10,7 @@ namespace muster::mpi {
 /// What the MPI says is gone, for whoever keeps account of it to look at later. The MPI says so
 /// while it holds locks of its own, under which nobody may wait for the shim.
 template <class Thing>
-class gone {
+class deferred {
 public:
   void add(Thing one) {
     const std::lock_guard hold(lock_);

@@ -1,4 +1,4 @@
-#include "tools/mpi/remembered.hpp"
+#include "tools/mpi/cached_call.hpp"
 
 #include <muster/run/perform.hpp>
 
@@ -13,7 +13,7 @@ Byte* moved(Byte* then, void* written) noexcept {
 
 }  // namespace
 
-task<> remembered::again(team& on, const call& now) {
+task<> cached_call::again(team& on, const call& now) {
   if (!ready_) ready_.emplace(perform(on, meant_));
   return ready_->run_on(moved(meant_.send, now.send.buffer),
                         moved(meant_.receive, now.receive.buffer));

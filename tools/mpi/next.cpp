@@ -1,4 +1,4 @@
-#include "tools/mpi/beneath.hpp"
+#include "tools/mpi/next.hpp"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "transports/shm/founding.hpp"
+#include "transports/shm/bootstrap.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "transports/shm/foreign.hpp"
 #include "transports/shm/handover.hpp"
-#include "transports/shm/introduction.hpp"
+#include "transports/shm/handshake.hpp"
 #include "transports/shm/measure.hpp"
 
 namespace muster::shm {
@@ -42,14 +42,14 @@ std::span<std::byte> bytes_of(Word& word) {
   return std::as_writable_bytes(std::span(&word, 1));
 }
 
-const char* address_in(const introduction& rank) {
+const char* address_in(const handshake& rank) {
   return reinterpret_cast<const char*>(rank.offered);
 }
 
 /// One attempt to found a job, as one of its ranks sees it.
 class founder {
 public:
-  founder(bootstrap& among, const founding_options& options)
+  founder(bootstrap& among, const bootstrap_options& options)
       : among_(among), patience_(options.patience), nobody_sleeps_(options.nobody_sleeps) {}
 
   job run() {
@@ -80,7 +80,7 @@ private:
   }
 
   outcome introduce() {
-    introduction mine;
+    handshake mine;
     const outcome how = outcome_of([&] {
       offered_.assign(self() == 1 ? offered_bytes : 1, 1);
       mine = introduce_this_process();
@@ -98,7 +98,7 @@ private:
     const std::vector<outcome> all = tell_all(among_, mine);
     const outcome& worst = *std::ranges::max_element(all, {}, &outcome::weight);
     if (worst.weight == outcome::well) return;
-    std::string text = "founding a job: " + worst.text();
+    std::string text = "bootstrap a job: " + worst.text();
     const outcome& defence = all[worst.blamed];
     if (defence.weight != outcome::well && defence.blamed != worst.blamed) {
       text += ", which says: " + defence.text();
@@ -112,7 +112,7 @@ private:
   }
 
   bool reads_all() const {
-    return std::ranges::all_of(known_, [](const introduction& rank) {
+    return std::ranges::all_of(known_, [](const handshake& rank) {
       char byte = 0;
       return read_process(rank.process, address_in(rank), &byte, 1);
     });
@@ -167,11 +167,11 @@ private:
 
   job_options options_for_job(bool all_read) const {
     job_options options;
-    for (const introduction& rank : known_) options.places.push_back(rank.where);
+    for (const handshake& rank : known_) options.places.push_back(rank.where);
     options.one_process = known_.size() == 1;
     options.nobody_sleeps = nobody_sleeps_;
     const bool reads = all_read && !options.one_process;
-    const introduction& other = known_[reads ? 1 : 0];
+    const handshake& other = known_[reads ? 1 : 0];
     options.measured = measure_reading(other.process, reads ? address_in(other) : nullptr);
     options.measured.processors = processors_of(known_);
     return options;
@@ -203,12 +203,12 @@ private:
   bool nobody_sleeps_;
   std::vector<char> offered_;
   std::optional<listener> door_;  // rank 0's
-  std::vector<introduction> known_;
+  std::vector<handshake> known_;
 };
 
 }  // namespace
 
-job found(bootstrap& among, const founding_options& options) {
+job found(bootstrap& among, const bootstrap_options& options) {
   let_others_read();
   return founder(among, options).run();
 }

@@ -1,4 +1,4 @@
-#include "tests/tools/mpi/beneath.hpp"
+#include "tests/tools/mpi/next.hpp"
 
 #include <dlfcn.h>
 

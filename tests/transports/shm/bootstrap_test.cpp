@@ -1,6 +1,6 @@
 // Processes that others started become the ranks of a job, or all learn why they cannot.
 
-#include "transports/shm/founding.hpp"
+#include "transports/shm/bootstrap.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>
@@ -27,7 +27,7 @@
 #include "tests/harness/failure.hpp"
 #include "tests/transports/shm/rank_processes.hpp"
 #include "tools/conformance/build.hpp"
-#include "transports/shm/introduction.hpp"
+#include "transports/shm/handshake.hpp"
 #include "transports/shm/measure.hpp"
 #include "transports/shm/trip.hpp"
 
@@ -156,25 +156,25 @@ void check_refused(std::size_t ranks, std::size_t wrong, std::string_view told,
 
 void found_soon(bootstrap& with) { (void)shm::found(with, {.patience = milliseconds(1000)}); }
 
-/// Founds, but says what `change(introduction&)` makes of what it says of itself.
+/// Founds, but says what `change(handshake&)` makes of what it says of itself.
 template <class Change>
 auto says(Change change) {
   return [change](bootstrap& with) {
     tampered liar(with,
                   [change](std::span<std::byte> said) {
-                    change(*reinterpret_cast<shm::introduction*>(said.data()));
+                    change(*reinterpret_cast<shm::handshake*>(said.data()));
                   },
                   {});
     found_soon(liar);
   };
 }
 
-/// Founds, but hears what `change(introduction*)` makes of what all say of themselves.
+/// Founds, but hears what `change(handshake*)` makes of what all say of themselves.
 template <class Change>
 auto hears(Change change) {
   return [change](bootstrap& with) {
     tampered misled(with, {}, [change](std::span<std::byte> heard) {
-      auto* const ranks = reinterpret_cast<shm::introduction*>(heard.data());
+      auto* const ranks = reinterpret_cast<shm::handshake*>(heard.data());
       change(ranks);
     });
     found_soon(misled);

@@ -8,7 +8,7 @@
 
 namespace muster::shm {
 
-struct founding_options {
+struct bootstrap_options {
   /// How long a rank waits for what others have to do at once.
   std::chrono::milliseconds patience = std::chrono::seconds(5);
   bool nobody_sleeps = false;  ///< see `job_options`; the same on all ranks
@@ -19,6 +19,6 @@ struct founding_options {
 /// `among` is used, and nobody but whoever started a rank learns that it died.
 /// \throws error `errc::bootstrap` on all ranks alike, which names the rank at which it failed;
 /// what `among` throws passes.
-job found(bootstrap& among, const founding_options& options = {});
+job found(bootstrap& among, const bootstrap_options& options = {});
 
 }  // namespace muster::shm

@@ -12,9 +12,9 @@ namespace muster::mpi {
 
 /// A call that means the same whenever it is written alike, but for where its buffers are. Made
 /// ready when it comes again: programs repeat their calls.
-class remembered {
+class cached_call {
 public:
-  remembered(const call& written, const arguments& meant) : written_(written), meant_(meant) {}
+  cached_call(const call& written, const arguments& meant) : written_(written), meant_(meant) {}
 
   bool is_like(const call& other) const noexcept { return are_written_alike(written_, other); }
   const arguments& meant() const noexcept { return meant_; }

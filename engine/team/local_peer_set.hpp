@@ -9,16 +9,16 @@
 
 namespace muster {
 
-/// A set of neighbours, small enough for a coroutine's frame.
-class neighbour_set {
+/// A set of local peers, small enough for a coroutine's frame.
+class local_peer_set {
 public:
-  /// The empty set among `neighbours`, at least one.
-  explicit neighbour_set(std::size_t neighbours) noexcept
-      : neighbour_set(neighbours, filling::nobody) {}
-  /// All of `neighbours` but one.
-  neighbour_set(std::size_t neighbours, std::size_t without) noexcept
-      : neighbour_set(neighbours, filling::all) {
-    if (neighbours % 64 != 0) words_[used_ - 1] = bit(neighbours) - 1;
+  /// The empty set among `local_peers`, at least one.
+  explicit local_peer_set(std::size_t local_peers) noexcept
+      : local_peer_set(local_peers, filling::nobody) {}
+  /// All of `local_peers` but one.
+  local_peer_set(std::size_t local_peers, std::size_t without) noexcept
+      : local_peer_set(local_peers, filling::all) {
+    if (local_peers % 64 != 0) words_[used_ - 1] = bit(local_peers) - 1;
     erase(without);
   }
   void insert(std::size_t i) noexcept { words_[i / 64] |= bit(i); }
@@ -36,7 +36,7 @@ public:
   }
   /// Moves the members of which `chosen(i)` holds to `to`; how many there were.
   template <class Chosen>
-  std::size_t move_if(neighbour_set& to, Chosen chosen) noexcept {
+  std::size_t move_if(local_peer_set& to, Chosen chosen) noexcept {
     std::size_t moved = 0;
     for (std::size_t w = 0; w < used_; ++w) {
       std::uint64_t those = 0;
@@ -53,7 +53,7 @@ public:
 
 private:
   enum class filling : std::uint64_t { nobody = 0, all = ~std::uint64_t{0} };
-  neighbour_set(std::size_t neighbours, filling with) noexcept : used_((neighbours + 63) / 64) {
+  local_peer_set(std::size_t local_peers, filling with) noexcept : used_((local_peers + 63) / 64) {
     // Only the words that are needed are touched.
     std::size_t w = 0;
     do {

@@ -14,7 +14,7 @@ namespace muster::shm {
 
 /// What a process that is to become a rank says of itself. As long in all versions, and beginning
 /// with the version. Trivially copyable.
-struct introduction {
+struct handshake {
   std::uint64_t version = 0;
   std::int32_t process = 0;
   std::uint32_t user = 0;
@@ -28,16 +28,16 @@ struct introduction {
 };
 
 /// The calling process's, but for the last two.
-introduction introduce_this_process();
+handshake introduce_this_process();
 
 /// Whether `process`, as the system knows it, is the one that says so.
-bool is(const ucred& process, const introduction& who);
+bool is(const ucred& process, const handshake& who);
 
 /// How many processors they may use between them.
-std::uint32_t processors_of(std::span<const introduction> ranks);
+std::uint32_t processors_of(std::span<const handshake> ranks);
 
 /// \throws error `errc::bootstrap` with the rank that cannot be in a job with rank 0, and why, if
 /// there is one
-void check_introductions(std::span<const introduction> ranks);
+void check_introductions(std::span<const handshake> ranks);
 
 }  // namespace muster::shm

@@ -9,7 +9,7 @@ namespace muster::mpi {
 /// The MPI's own function of a name that this library takes: the next one after it.
 void* find_symbol_beneath(const char* name) noexcept;
 template <class Function>
-Function find_beneath(const char* name) noexcept {
+Function find_next(const char* name) noexcept {
   return reinterpret_cast<Function>(find_symbol_beneath(name));
 }
 
@@ -44,6 +44,6 @@ progress_hook hook_into_progress(const tending& tend, bool many_threads);
 /// On any thread, when there has come to be work.
 void resume_hook() noexcept;
 /// Lets the MPI make progress with what it has under way.
-void progress_beneath() noexcept;
+void progress_mpi() noexcept;
 
 }  // namespace muster::mpi

@@ -1,4 +1,4 @@
-#include "transports/shm/introduction.hpp"
+#include "transports/shm/handshake.hpp"
 
 #include <sched.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 namespace muster::shm {
 namespace {
 
-static_assert(sizeof(introduction) == 272, "of all versions");
+static_assert(sizeof(handshake) == 272, "of all versions");
 
 std::uint64_t namespace_number(const char* file) {
   struct stat status{};
@@ -26,7 +26,7 @@ std::uint64_t namespace_number(const char* file) {
 }
 
 /// Why a rank cannot be in a job with rank 0; empty: it can, for all that they say.
-std::string hindrance(const introduction& rank, const introduction& first) {
+std::string hindrance(const handshake& rank, const handshake& first) {
   if (rank.version != first.version) return "this is another version of Muster than rank 0's";
   if (rank.machine.view() != first.machine.view()) return "this is another machine than rank 0's";
   if (rank.user != first.user) {
@@ -40,8 +40,8 @@ std::string hindrance(const introduction& rank, const introduction& first) {
 
 }  // namespace
 
-introduction introduce_this_process() {
-  introduction mine;
+handshake introduce_this_process() {
+  handshake mine;
   mine.version = job::version();
   mine.process = ::getpid();
   mine.user = ::geteuid();
@@ -53,18 +53,18 @@ introduction introduce_this_process() {
   return mine;
 }
 
-bool is(const ucred& process, const introduction& who) {
+bool is(const ucred& process, const handshake& who) {
   return process.pid == who.process && process.uid == who.user;
 }
 
-std::uint32_t processors_of(std::span<const introduction> ranks) {
+std::uint32_t processors_of(std::span<const handshake> ranks) {
   cpu_set_t all;
   CPU_ZERO(&all);
-  for (const introduction& rank : ranks) CPU_OR(&all, &all, &rank.allowed);
+  for (const handshake& rank : ranks) CPU_OR(&all, &all, &rank.allowed);
   return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&all)));
 }
 
-void check_introductions(std::span<const introduction> ranks) {
+void check_introductions(std::span<const handshake> ranks) {
   std::map<std::int32_t, std::size_t> rank_of;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const std::string why = hindrance(ranks[rank], ranks[0]);
