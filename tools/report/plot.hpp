@@ -1,4 +1,4 @@
-// Pictures of what commands found, drawn by a script, tools/report/plot.py.
+// Pictures of what commands found, drawn by a script, tools/report/plot/.
 #pragma once
 
 #include <filesystem>

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
-"""The script that draws, on a little JSON of every kind."""
+"""The program that draws, on a little JSON of every kind."""
 
-import importlib.machinery
-import importlib.util
 import json
 import os
 import pathlib
@@ -14,25 +12,24 @@ import xml.etree.ElementTree
 # Where HOME cannot be written matplotlib would look for its fonts again for each picture.
 os.environ["MPLCONFIGDIR"] = os.environ.get("TEST_TMPDIR", "/tmp") + "/matplotlib"
 
-SCRIPT = pathlib.Path(sys.argv[1]).resolve()
-LOADER = importlib.machinery.SourceFileLoader("plot", str(SCRIPT))
-plot = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", LOADER))
-sys.modules["plot"] = plot
-sys.dont_write_bytecode = True
-LOADER.exec_module(plot)
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(PROGRAM))
+from plot.kinds import drawing_of
+from plot.output import svg_of
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(found):
-    return plot.svg_of(plot.drawing_of(found))
+    return svg_of(drawing_of(found))
 
 
 def run(found, name="one.svg"):
-    """What the script makes of JSON: its exit status, what it says, and the file."""
+    """What the program makes of JSON: its exit status, what it says, and the file."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / name
         made = subprocess.run(
-            (SCRIPT, "-", "-o", file), input=json.dumps(found), capture_output=True, text=True, check=False
+            (PROGRAM, "-", "-o", file), input=json.dumps(found), capture_output=True, text=True, check=False
         )
         return made.returncode, made.stderr, file.read_text("utf-8") if file.exists() else ""
 
