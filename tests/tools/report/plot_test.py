@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The program that draws, on a little JSON of every kind."""
+"""The program that draws, on a little JSON of every kind, and of what is not quite that."""
 
+import copy
 import json
 import os
 import pathlib
@@ -97,6 +98,7 @@ COMPARED = {
     ],
 }
 
+FACTORS = ("average_case_imbalance_factor", "worst_case_imbalance_factor")
 FACTOR = {"mean": 1.5, "most": 4.5}
 RECORDED = {
     "ranks": 4,
@@ -104,7 +106,7 @@ RECORDED = {
         {
             "call": "bcast(300 x byte, root 0)", "algorithm": "srm", "team_size": 3, "ranks": [0, 1, 3],
             "calls": 2, "kept": 2, "bytes": 300, "message_time_ns": 400,
-            "average_case_imbalance_factor": FACTOR, "worst_case_imbalance_factor": FACTOR,
+            FACTORS[0]: FACTOR, FACTORS[1]: FACTOR,
             "time_in_call_ns": 1200, "waiting_share": 0.83,
             "lateness": {
                 "ranks": ["0", "1", "3"], "first_call": [1, 2], "first_arrival_ns": [0, 5000],
@@ -161,6 +163,55 @@ KINDS = {
     "a run without calls": ({"ranks": 2, "sites": []}, ["No call has a record of its ranks."]),
 }
 
+REMOVED = object()
+
+# Of each kind of JSON: where something is put, what, and what is said of it.
+AMISS = [
+    (benchmark(), [
+        ((2, "library"), REMOVED, "entry 3: library is missing; expected one of muster, openmpi, mpich"),
+        ((0, "library"), REMOVED, "entry 1: library is missing; expected one of muster, openmpi, mpich"),
+        ((2, "library"), "nccl", 'entry 3: library is "nccl"; expected one of muster, openmpi, mpich'),
+        ((1,), 5, "entry 2 is 5; expected an object"),
+        ((0, "median_us"), "1", 'entry 1: median_us is "1"; expected a number above 0'),
+        ((0, "median_us"), 0, "entry 1: median_us is 0; expected a number above 0"),
+        ((0, "median_us"), float("nan"), "entry 1: median_us is NaN; expected a number above 0"),
+        ((3, "p10_us"), REMOVED, "entry 4: p10_us is missing; expected a number above 0"),
+        ((0, "ratio"), True, "entry 1: ratio is true; expected a number above 0"),
+        ((0, "ranks"), 1.5, "entry 1: ranks is 1.5; expected a whole number from 1"),
+        ((3, "bytes"), 0, "entry 4: bytes is 0; expected a whole number from 1"),
+        ((3, "bytes"), 10**400, "entry 4: bytes is 1000"),
+        ((0, "arrivals"), "random", "entry 1: seed is missing; expected a whole number"),
+        ((0, "machine"), "a\nb", 'entry 1: machine is "a\\nb"; expected a text without control characters'),
+    ]),
+    (simulation(), [
+        ((1, "machine"), REMOVED, "entry 2: machine is missing; expected a text"),
+        ((0, "asked"), REMOVED, "entry 1: asked is missing; expected a text"),
+        ((0, "arrivals"), REMOVED, "entry 1: arrivals is missing; expected a text"),
+        ((0, "calls"), -1, "entry 1: calls is -1; expected a whole number from 1"),
+        ((2, "median_us"), [], "entry 3: median_us is []; expected a number above 0"),
+    ]),
+    (TABLE, [
+        (("rules",), {"a": 1}, 'rules is {"a": 1}; expected a list'),
+        (("rules", 1, "algorithm"), REMOVED, "rules: entry 2: algorithm is missing; expected a text"),
+        (("rules", 0, "nodes"), [2, 1], "rules: entry 1: nodes is [2, 1]; expected [first, last]"),
+        (("rules", 0, "bytes"), [2], "rules: entry 1: bytes is [2]; expected [first, last]"),
+    ]),
+    (COMPARED, [
+        (("points",), None, "points is null; expected a list"),
+        (("points", 3, "predicted_us"), REMOVED, "points: entry 4: predicted_us is missing; expected a number"),
+    ]),
+    (RECORDED, [
+        (("ranks",), REMOVED, "ranks is missing; expected a whole number"),
+        (("sites", 0), "x", 'sites: entry 1 is "x"; expected an object'),
+        (("sites", 0, "waiting_share"), None, "sites: entry 1: waiting_share is null; expected a number"),
+        (("sites", 0, FACTORS[0], "most"), REMOVED, f"sites: entry 1: {FACTORS[0]}: most is missing"),
+        (("sites", 0, "lateness", "ns", 0), REMOVED, "lateness: ns: number of entries is 2; expected 3"),
+        (("sites", 0, "lateness", "ns", 1), [0], "ns: entry 2: number of entries is 1; expected 2"),
+        (("sites", 0, "lateness", "ns", 1, 0), "x", 'ns: entry 2: entry 1 is "x"; expected a number'),
+        (("sites", 0, "lateness", "first_call"), [], "first_call: number of entries is 0; expected a whole"),
+    ]),
+]
+
 failures = []
 
 
@@ -177,8 +228,37 @@ def check_kind(name, found, words):
     return check(f"{name} is drawn", not missing, f"missing: {missing}; there are: {there}")
 
 
+def changed(found, path, value):
+    """A copy that has another value there, or none."""
+    found = copy.deepcopy(found)
+    *before, last = path
+    at = found
+    for key in before:
+        at = at[key]
+    if value is REMOVED:
+        del at[last]
+    else:
+        at[last] = value
+    return found
+
+
+def refusal(found):
+    """What is said of JSON instead of drawing it, if it is."""
+    try:
+        drawing_of(found)
+    except ValueError as why:
+        return str(why)
+    return "nothing"
+
+
+def check_amiss(found, path, value, words):
+    said = refusal(changed(found, path, value))
+    return check(f"it is said: {words}", words in said and "\n" not in said, said)
+
+
 def main():
     cases = sum(check_kind(name, *kind) for name, kind in KINDS.items())
+    cases += sum(check_amiss(found, *one) for found, all_of_it in AMISS for one in all_of_it)
     first = drawn(benchmark())
     cases += check("of no day", "dc:date" not in first)
     cases += check("whose text is text", "<text" in first and "DejaVu Sans" in first)
@@ -189,6 +269,10 @@ def main():
     cases += check("HTML where the name says so", run(benchmark(), "one.html")[2].startswith("<!doctype html>"))
     status, said, _ = run({"other": 1})
     cases += check("what is nothing known is refused", status == 1 and "expected what muster bench, sim" in said, said)
+    status, said, file = run(changed(benchmark(), (2, "median_us"), "3"))
+    cases += check("an entry amiss fails", status == 1 and not file, said)
+    line = 'muster plot: -: entry 3: median_us is "3"; expected a number above 0 and below 2^63, or null\n'
+    cases += check("in one line", said == line, said)
     status, said, _ = run(benchmark(), "no/such/folder.svg")
     cases += check("a file that can't be written is named", status == 1 and "no/such/folder.svg" in said, said)
     print(f"cases: {cases - len(failures)} passed, {len(failures)} failed")

@@ -27,7 +27,7 @@ def main() -> None:
     try:
         text = sys.stdin.read() if wanted.json == "-" else pathlib.Path(wanted.json).read_text("utf-8")
         write(drawing_of(json.loads(text)), file)
-    except (OSError, ValueError) as why:
+    except (OSError, ValueError, RecursionError) as why:
         sys.exit(f"muster plot: {wanted.json}: {why}")
 
 

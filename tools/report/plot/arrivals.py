@@ -3,25 +3,59 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from matplotlib import colors
 
 from plot.axes import decimal_ticks, set_log_axis
 from plot.page import MARGIN, Box, Page
-from plot.read import Row, in_order
+from plot.read import COUNT, NUMBER, OBJECT, TEXT, WHOLE, Row, entries, exactly, fields, in_order
 from plot.style import DARK, HEAD, NAME, SMALL, Style
 from plot.words import list_ranks, plural, readable_bytes, readable_factor, readable_time, time_label
+
+FACTOR = fields({"mean": NUMBER, "most": NUMBER})
+
+
+def check_lateness(value: Any, where: str) -> None:
+    """A row a rank or several, a column a call or several."""
+    sides = {"ranks": entries(TEXT, COUNT), "first_call": entries(WHOLE, COUNT)}
+    fields(sides)(value, where)
+    rows, columns = (exactly(len(value[side])) for side in sides)
+    fields({
+        "first_arrival_ns": entries(NUMBER, columns),
+        "ns": entries(entries(NUMBER, columns), rows),
+    })(value, where)
+
+
+SITE = fields({
+    "call": TEXT, "algorithm": TEXT, "team_size": WHOLE, "ranks": entries(WHOLE), "calls": WHOLE, "kept": WHOLE,
+    "bytes": WHOLE, "message_time_ns": NUMBER, "average_case_imbalance_factor": FACTOR,
+    "worst_case_imbalance_factor": FACTOR, "time_in_call_ns": NUMBER, "waiting_share": NUMBER,
+    "lateness": check_lateness,
+})
+
+
+def is_drawn(site: Row) -> bool:
+    """Not without a record, nor behind the first few."""
+    return "lateness" in site
+
+
+def check_site(site: Any, where: str) -> None:
+    OBJECT(site, where)
+    if is_drawn(site):
+        SITE(site, where)
 
 
 class Arrivals:
     """Who came when: calls from left to right, a row a rank, the darker the later behind the first."""
 
+    EXPECTED = fields({"ranks": WHOLE, "sites": entries(check_site)})
     WIDTH, LABELS, TITLE_ROOM, BELOW = 960.0, 60.0, 44.0, 56.0
     ON_TIME = "#f6f8fa"
 
     def __init__(self, whole: Row) -> None:
         self.ranks = whole["ranks"]
-        self.sites = [site for site in whole["sites"] if "lateness" in site]
+        self.sites = [site for site in whole["sites"] if is_drawn(site)]
         latest = max((ns for site in self.sites for row in site["lateness"]["ns"] for ns in row), default=0)
         # Four decades at most; what is below is on time.
         most = max(latest, 100.0)

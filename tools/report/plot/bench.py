@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from plot.bench_means import draw_means
 from plot.bench_panels import LIMIT, Panels
-from plot.bench_rows import Measured
+from plot.bench_rows import Measured, check_row
 from plot.page import MARGIN, PANEL, Box, Legend, Page, width_of
-from plot.read import Row, in_order
+from plot.read import Row, entries, in_order
 from plot.style import AHEAD, BEHIND, DARK, HEAD, STRONG
 from plot.words import list_of
 
@@ -17,6 +17,7 @@ class Benchmark:
     """Panels of time against size with the ratio below, a collective and rank count each; barriers
     as bars; and the geometric means of the ratio."""
 
+    EXPECTED = entries(check_row)
     CELL_HEIGHT = 368.0
 
     def __init__(self, rows: Sequence[Row]) -> None:

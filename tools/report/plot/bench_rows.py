@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from plot.read import Row, in_order
+from plot.read import COUNT, POSITIVE, TEXT, WHOLE, Row, check_size, fields, in_order, one_of, or_null
 from plot.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Style
 
 LIBRARIES = {"muster": "Muster", "openmpi": "Open MPI", "mpich": "MPICH"}
@@ -15,6 +15,25 @@ LIBRARY_STYLES = {
     "openmpi": {"color": BLUE, "marker": "s", "linewidth": 1.8, "markersize": 6.5},
     "mpich": {"color": PURPLE, "marker": "^", "linewidth": 1.8, "markersize": 7.5},
 }
+
+ROW = fields({
+    "collective": TEXT, "library": one_of(LIBRARIES), "ranks": COUNT, "nodes": COUNT, "bytes": WHOLE,
+    "median_us": or_null(POSITIVE),
+}, {
+    "asked": TEXT, "arrivals": TEXT, "type": TEXT, "offset": WHOLE, "ratio": POSITIVE, "to_first": POSITIVE,
+    "limit_us": POSITIVE, "machine": TEXT, "date": TEXT, "version": TEXT,
+})
+FIGURES = fields({"p10_us": POSITIVE, "p90_us": POSITIVE})
+LATE = fields({"seed": WHOLE})
+
+
+def check_row(row: Any, where: str) -> None:
+    ROW(row, where)
+    check_size(row, where)
+    if row["median_us"] is not None:
+        FIGURES(row, where)
+    if "arrivals" in row:
+        LATE(row, where)
 
 
 class Contender(NamedTuple):

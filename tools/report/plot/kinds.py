@@ -19,7 +19,7 @@ class Kind(NamedTuple):
     picture: type
 
 
-# Of an object; and of a list's first entry, where the first that fits counts.
+# Of an object; and of a list's entries, where those of muster bench may have both keys.
 OBJECTS = (Kind("rules", SelectionTable), Kind("sites", Arrivals), Kind("points", Validation))
 LISTS = (Kind("library", Benchmark), Kind("asked", Simulation))
 
@@ -29,13 +29,15 @@ def picture_of(found: Any) -> type | None:
     if isinstance(found, dict):
         return next((kind.picture for kind in OBJECTS if kind.key in found), None)
     if isinstance(found, list):
-        return next((kind.picture for kind in LISTS if not found or kind.key in found[0]), None)
+        keys = {key for entry in found if isinstance(entry, dict) for key in entry}
+        return next((kind.picture for kind in LISTS if kind.key in keys or not found), None)
     return None
 
 
 def drawing_of(found: Any) -> Page:
-    """Raises ValueError where that is nothing known."""
+    """Raises ValueError where that is nothing known, or has not what its picture needs."""
     picture = picture_of(found)
     if picture is None:
         raise ValueError("expected what muster bench, sim, tune or arrivals writes as JSON")
+    picture.EXPECTED(found, "")
     return picture(found).draw()

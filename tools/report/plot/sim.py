@@ -8,14 +8,25 @@ from matplotlib.axes import Axes
 
 from plot.axes import place_of, set_size_axis, set_time_axis
 from plot.page import AXIS_ROOM, MARGIN, PANEL, Box, Legend, Page, panel_width
-from plot.read import Row, in_order
+from plot.read import COUNT, POSITIVE, TEXT, WHOLE, Row, check_size, entries, fields, in_order, or_null
 from plot.style import DARK, HEAD, NAME, ORANGE, SMALL, STRONG, Style, series_style
 from plot.words import plural, readable_time
+
+ROW = fields({
+    "collective": TEXT, "asked": TEXT, "machine": TEXT, "nodes": COUNT, "ranks_a_node": COUNT, "bytes": WHOLE,
+    "calls": COUNT, "seed": WHOLE, "arrivals": or_null(TEXT), "median_us": or_null(POSITIVE),
+})
+
+
+def check_row(row: Row, where: str) -> None:
+    ROW(row, where)
+    check_size(row, where)
 
 
 class Simulation:
     """A panel a collective, of time against size, with a line an algorithm; barriers as bars."""
 
+    EXPECTED = entries(check_row)
     PANEL_HEIGHT = 320.0
 
     def __init__(self, rows: Sequence[Row]) -> None:

@@ -33,6 +33,7 @@ matplotlib.rcParams.update(
         "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
         "font.size": USUAL,
         "text.color": GREY,
+        "text.parse_math": False,
         "axes.edgecolor": FRAME,
         "axes.linewidth": 1,
         "axes.axisbelow": True,

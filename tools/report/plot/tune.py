@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from plot.page import MARGIN, Box, Page, width_of
-from plot.read import Row, in_order
+from plot.read import TEXT, Expected, Row, entries, fields, in_order, is_whole
 from plot.style import DARK, HEAD, NAME, SMALL
 from plot.words import readable_bytes
+
+
+def is_range(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or not is_whole(value[0], 0):
+        return False
+    return value[1] is None or is_whole(value[1], value[0])
+
+
+RANGE = Expected("[first, last], where null is no end", is_range)
+RULE = fields({"collective": TEXT, "algorithm": TEXT}, {"nodes": RANGE, "ranks_a_node": RANGE, "bytes": RANGE})
 
 
 class Stretch(NamedTuple):
@@ -48,6 +58,7 @@ def holds(rule: Row, key: str, number: int) -> bool:
 class SelectionTable:
     """For each collective a grid of teams and sizes, coloured by the algorithm that is selected."""
 
+    EXPECTED = fields({"rules": entries(RULE)}, {"measured": TEXT})
     ROW, COLUMN, HEAD_ROOM, TEAM_ROOM = 17.0, 92.0, 50.0, 110.0
     COLOURS = ("#a6cee3", "#fdcf8f", "#b2df8a", "#dcc3e8", "#f7b6b0", "#9fded8", "#f3ec9b", "#d5d8dc",
                "#e8c8a0", "#c3cbf5")

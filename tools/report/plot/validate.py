@@ -6,14 +6,17 @@ from matplotlib.axes import Axes
 
 from plot.axes import decimal_ticks, set_log_axis
 from plot.page import MARGIN, Box, Legend, Page
-from plot.read import Row, in_order
+from plot.read import COUNT, POSITIVE, TEXT, Row, entries, fields, in_order
 from plot.style import DARK, HEAD, NAME, Style, series_style
 from plot.words import time_label
+
+POINT = fields({"collective": TEXT, "ranks": COUNT, "measured_us": POSITIVE, "predicted_us": POSITIVE})
 
 
 class Validation:
     """Predicted against measured, a panel a number of ranks: on the diagonal the two agree."""
 
+    EXPECTED = fields({"points": entries(POINT)}, {"machine": TEXT})
     SIZE, GAP, TOP = 340.0, 70.0, 96.0
 
     def __init__(self, whole: Row) -> None:
