@@ -78,10 +78,22 @@ void context::enter() {
 
 void context::end(const std::exception_ptr& failure) noexcept {
   if (failure == nullptr) [[likely]] {
+    if (is_checked() && !has_arrived_once()) [[unlikely]]
+      return;
     return complete();
   }
   turn_.reset();
   if (running_) abandon(failure);
+}
+
+bool context::has_arrived_once() noexcept {
+  try {
+    checks().complete(std::exchange(arrived_, false));
+    return true;
+  } catch (const error& why) {
+    abandon(why);
+    return false;
+  }
 }
 
 void context::abandon(const std::exception_ptr& failure) noexcept {
@@ -159,7 +171,13 @@ constexpr std::size_t soon = 4;
 
 }  // namespace
 
-void context::arrive() noexcept {
+void context::arrive() {
+  if (is_checked()) [[unlikely]]
+    checks().arrive(std::exchange(arrived_, true));
+  announce_arrival();
+}
+
+void context::announce_arrival() noexcept {
   wire::arrival& mine = arrival(index_);
   // relaxed: published by the announcement.
   mine.completed.store(team_.order_.completed(), std::memory_order_relaxed);
@@ -169,7 +187,9 @@ void context::arrive() noexcept {
   prefetch_to_write(&board().arrival(board().lane_of(ticket_.sequence + soon), index_));
 }
 
-std::size_t context::first_here() noexcept {
+std::size_t context::first_here() {
+  if (is_checked()) [[unlikely]]
+    checks().use_node("asks who is first");
   wire::counter& first = board().arrival_counter(ticket_.lane).first;
   const std::uint64_t mine = ticket_.segments(index_);
   const auto is_of_this_operation = [mine](std::uint64_t word) { return (word ^ mine) >> 32 == 0; };
@@ -192,14 +212,17 @@ void context::prepare_next_publication(std::size_t bytes) const noexcept {
   }
 }
 
-void context::publish(std::span<const std::byte> first,
-                      std::span<const std::byte> second) noexcept {
+void context::publish(std::span<const std::byte> first, std::span<const std::byte> second) {
+  if (is_checked()) [[unlikely]] {
+    checks().publish(first.size() + second.size());
+    checks().arrive(std::exchange(arrived_, true));
+  }
   std::byte* const place = publication(index_, first.size() + second.size());
   if (!first.empty()) move_bytes(fabric().time(), {place, first.size()}, first.data());
   if (!second.empty()) {
     move_bytes(fabric().time(), {place + first.size(), second.size()}, second.data());
   }
-  arrive();
+  announce_arrival();
   prepare_next_publication(first.size() + second.size());
 }
 
@@ -245,6 +268,7 @@ void context::complete() noexcept {
 
 void context::abandon(const error& why) noexcept {
   running_ = false;
+  arrived_ = false;
   if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
   fabric().fail({.code = static_cast<errc>(why.code().value()),
                  .rank = why.rank(),

@@ -20,6 +20,7 @@
 #include <muster/run/pipeline.hpp>
 #include <muster/run/scratch_memory.hpp>
 #include <muster/run/team.hpp>
+#include <muster/run/verb_checks.hpp>
 #include <muster/run/waits.hpp>
 #include <muster/select/catalog.hpp>
 #include <muster/select/prepared_call.hpp>
@@ -53,11 +54,11 @@ public:
   std::size_t rank_of(std::size_t local_peer) const noexcept { return node_[local_peer]; }
 
   /// Announces this rank's arrival. Every rank of every operation does so exactly once.
-  void arrive() noexcept;
+  void arrive();
   /// The same, with up to `wire::short_stage_bytes` bytes for the local peers to read.
-  void publish(std::span<const std::byte> bytes) noexcept { publish(bytes, {}); }
+  void publish(std::span<const std::byte> bytes) { publish(bytes, {}); }
   /// The same with two stretches of bytes, one after the other.
-  void publish(std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
+  void publish(std::span<const std::byte> first, std::span<const std::byte> second);
   /// Waits for a local peer to arrive; what it published, which must be `bytes` long.
   read_wait read(std::size_t local_peer, std::size_t bytes) noexcept {
     return {*this, local_peer, bytes};
@@ -69,7 +70,7 @@ public:
   }
   /// The local peer, perhaps this rank itself, that was first of its node to ask this in this
   /// operation: all who ask are told the same, without waiting.
-  std::size_t first_here() noexcept;
+  std::size_t first_here();
   /// Local peers in the order of their arrival.
   local_peer_arrivals here() noexcept { return local_peer_arrivals(*this); }
   local_peer_arrivals here(std::span<const std::size_t> local_peers) noexcept {
@@ -84,7 +85,11 @@ public:
   /// `if (co_await me.count_in())` is true for the one with whom they are complete, whoever that
   /// is. That one sees what all of them wrote before, and has seen that they are in the same
   /// operation, so that it can act for the node at once. All ranks of a node do this, or none.
-  count_in_wait count_in() noexcept { return count_in_wait(*this); }
+  count_in_wait count_in() {
+    if (is_checked()) [[unlikely]]
+      checks().use_node("counts in");
+    return count_in_wait(*this);
+  }
 
   // ---- between ranks of any nodes
   //
@@ -186,6 +191,16 @@ public:
     return wire::work_wait(time);
   }
 
+  /// Whether `verb_checks` are asked: in builds with assertions, and under virtual time.
+  bool is_checked() const noexcept {
+#ifdef NDEBUG
+    return fabric().time() != nullptr;
+#else
+    return true;
+#endif
+  }
+  verb_checks checks() const noexcept { return {call_.what, prepared_.chosen->id, ticket_.kind}; }
+
   /// "allreduce(16 x float64, sum), operation 7", for messages.
   std::string describe() const;
 
@@ -271,6 +286,7 @@ private:
     return bytes <= wire::tiny_stage_bytes ? board().tiny_stage(stage, local_peer)
                                            : board().short_stage(stage, local_peer);
   }
+  void announce_arrival() noexcept;
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Where time is virtual, fetching a flag's line takes some.
   void have_fetched(const void* flag) const noexcept {
@@ -333,6 +349,8 @@ private:
   bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
   void enter() override;
   void complete() noexcept;
+  /// Of an operation that ends well, where verbs are checked; else it is abandoned.
+  bool has_arrived_once() noexcept;
   void abandon(const error& why) noexcept;
   [[gnu::cold]] void abandon(const std::exception_ptr& failure) noexcept;
   [[gnu::cold]] void abandon_destroyed() noexcept;
@@ -365,6 +383,7 @@ private:
   std::size_t index_;
   prepared_call prepared_;
   bool running_ = false;
+  bool arrived_ = false;                  // kept where verbs are checked
   timed_copy* copy_to_result_ = nullptr;  // null: by ordinary stores, or where time is virtual
   wire::arrival* lane_ = nullptr;         // of all local peers
   ticket ticket_;

@@ -33,9 +33,10 @@ segments segments::followed(std::size_t block_bytes, std::size_t blocks) noexcep
   return cut;
 }
 
-pipeline::pipeline(context& me, std::size_t index, const segments& cut,
-                   std::size_t sole_reader) noexcept
+pipeline::pipeline(context& me, std::size_t index, const segments& cut, std::size_t sole_reader)
     : me_(me), index_(index), cut_(cut), sole_reader_(sole_reader) {
+  if (me.is_checked()) [[unlikely]]
+    me.checks().use_pipeline(index);
   // Until something is lent; an earlier operation on this stage may have.
   pipeline_head(me.index_).from = {};
 }

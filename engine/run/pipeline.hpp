@@ -23,8 +23,7 @@ class pipeline {
 public:
   /// With a `sole_reader`, a local peer that alone reads what all others write, each writer waits
   /// only for what that one has taken of it, not for the slowest writer: see `take_of`.
-  pipeline(context& me, std::size_t index, const segments& cut,
-           std::size_t sole_reader = all) noexcept;
+  pipeline(context& me, std::size_t index, const segments& cut, std::size_t sole_reader = all);
   ~pipeline();
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;

@@ -28,7 +28,7 @@ std::span<const std::byte> hull(std::span<const std::span<const std::byte>> bloc
 }  // namespace
 
 varying_pipeline::varying_pipeline(context& me, std::size_t index, std::size_t blocks,
-                                   std::size_t ahead, std::size_t sole_reader) noexcept
+                                   std::size_t ahead, std::size_t sole_reader)
     : pipeline(me, index, segments(0, blocks, ahead), sole_reader) {
   cut_.piece -= sizeof(block_note);
 }

@@ -13,7 +13,7 @@ namespace muster {
 class varying_pipeline : public pipeline {
 public:
   varying_pipeline(context& me, std::size_t index, std::size_t blocks,
-                   std::size_t ahead = segments::in_step, std::size_t sole_reader = all) noexcept;
+                   std::size_t ahead = segments::in_step, std::size_t sole_reader = all);
 
   /// Segments that a block of so many bytes needs.
   std::size_t segments_for(std::size_t bytes) const noexcept;

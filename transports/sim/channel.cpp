@@ -33,12 +33,25 @@ void channel::send(std::span<const std::byte> head, std::span<const std::byte> b
   one.head_bytes = head.size();
   std::ranges::copy(head, one.head.begin());
   if (in_.with_payload()) one.body.assign(body.begin(), body.end());
+  one.source = body.data();
   sent_ += one.bytes;
   in_.rank_at(of_.from).post(one);
   if (one.leaves_later) {
     ++leaving_;
     ++under_way_;
   }
+}
+
+void channel::hold(const message& one) { held_.push_back({one.from_byte, one.source, one.body}); }
+
+void channel::let_go(std::uint64_t from_byte) {
+  std::erase_if(held_, [&](const held_body& one) { return one.from_byte == from_byte; });
+}
+
+bool channel::is_unchanged(std::uint64_t from_byte) const {
+  const auto one = std::ranges::find(held_, from_byte, &held_body::from_byte);
+  return one == held_.end() ||
+         std::ranges::equal(one->bytes, std::span(one->source, one->bytes.size()));
 }
 
 bool channel::deliver(message& one) noexcept {

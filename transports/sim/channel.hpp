@@ -23,8 +23,9 @@ struct message {
   std::size_t bytes = 0;        ///< head and body
   std::size_t head_bytes = 0;
   std::array<std::byte, wire::channel::most_head> head{};
-  std::vector<std::byte> body;  ///< empty where payload is left out
-  bool zero_copy = false;       ///< the body goes past the channel
+  std::vector<std::byte> body;        ///< empty where payload is left out
+  const std::byte* source = nullptr;  ///< where the sender has the body
+  bool zero_copy = false;             ///< the body goes past the channel
   std::size_t rail = 0;
   bool leaves_later = false;  ///< its sender's memory is read by the interface
   std::uint64_t number = 0;   ///< of all messages, for the trace
@@ -80,6 +81,12 @@ public:
     --leaving_;
     --under_way_;
   }
+  /// Keeps what a message's sender must not change before it has left.
+  void hold(const message& one);
+  /// Gives up what was held of the message that begins at this byte.
+  void let_go(std::uint64_t from_byte);
+  /// Whether the sender still has it as it was.
+  bool is_unchanged(std::uint64_t from_byte) const;
   /// Credit may overtake credit.
   void credit(std::uint64_t upto) noexcept {
     credited_ = std::max(credited_, upto);
@@ -103,6 +110,12 @@ private:
   unsigned under_way_ = 0;
   unsigned leaving_ = 0;
   message* inbox_ = nullptr;  // by from_byte
+  struct held_body {
+    std::uint64_t from_byte;
+    const std::byte* source;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<held_body> held_;
 };
 
 }  // namespace muster::sim

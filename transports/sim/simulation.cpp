@@ -192,7 +192,7 @@ void simulation::run(const program& each) {
     now_ = next.when;
     if (++events_ % between_reports == 0 && options_.progress) options_.progress(events_);
     happen(next);
-    if (!premature_.empty()) throw premature_read(premature_);
+    if (!premature_.empty()) throw premature_access(premature_);
   }
 }
 
@@ -201,6 +201,19 @@ void simulation::read_prematurely(std::size_t reader, std::size_t writer,
   if (!premature_.empty()) return;
   premature_ = "rank " + std::to_string(reader) + " reads, in " + operation + ", what rank " +
                std::to_string(writer) + " has not announced, or is overwriting";
+}
+
+// Where an operation has failed, its buffers may be gone.
+void simulation::require_unchanged(channel& on, std::uint64_t from_byte) {
+  const channel::pair& of = on.of();
+  const bool is_whole = !failure_ && !ending_ && !ranks_[of.from]->dead_ &&
+                        (of.team == 0 || !team_at(of.team).failure());
+  const bool is_unchanged = !is_whole || on.is_unchanged(from_byte);
+  on.let_go(from_byte);
+  if (is_unchanged || !premature_.empty()) return;
+  premature_ = "rank " + std::to_string(of.from) + " changes, in " +
+               std::string(name(ranks_[of.from]->what_)) + ", what it sends to rank " +
+               std::to_string(of.to) + " before it has left";
 }
 
 void simulation::happen(const event& one) {
@@ -222,6 +235,7 @@ void simulation::happen(const event& one) {
       return arrive(one);
     case event::kind::left: {
       auto& on = *static_cast<channel*>(one.subject);
+      if (options_.watch_reads) require_unchanged(on, one.value);
       on.leave();
       whose.wake();
       return recycle(on);
@@ -280,7 +294,10 @@ void simulation::transmit(const event& one) {
   sent.rail = interfaces.choose_rail(sent.bytes);
   const auto passage = interfaces.send(now_, queue_pair(of.from, of.to), sent.bytes, sent.rail);
   sim::rank& sender = *ranks_[of.from];
-  if (sent.leaves_later) schedule(passage.ends, event::kind::left, sender, sent.on);
+  if (sent.leaves_later) {
+    if (options_.watch_reads) sent.on->hold(sent);
+    schedule(passage.ends, event::kind::left, sender, sent.on, sent.from_byte);
+  }
   schedule(passage.begins + disturbed(costs_.latency), event::kind::reach, sender, &sent);
   if (!random_.chance(options_.faults.repeated)) return;
   message& again = make_message();

@@ -54,7 +54,8 @@ struct options {
   bool shuffle = false;
   /// Ranks are threads of one process and read each other's buffers where they are.
   bool one_process = false;
-  /// Whether every read of shared memory is held against what was announced: see `premature_read`.
+  /// Whether every read of shared memory is held against what was announced: see
+  /// `premature_access`.
   bool watch_reads = false;
   /// See `machine::foreign_by_hand`.
   std::size_t foreign_from = 0;
@@ -77,9 +78,9 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// A rank read what its writer had not announced, or was overwriting. On hardware that is a race,
-/// whatever the bytes were.
-class premature_read : public std::runtime_error {
+/// A rank read what its writer had not announced, or was overwriting; or changed what it was
+/// sending before that had left. On hardware that is a race, whatever the bytes were.
+class premature_access : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
 };
@@ -102,7 +103,7 @@ public:
   /// What a rank runs: begun at time 0 on each, when time reaches it.
   using program = std::function<task<>(sim::rank&)>;
   /// Runs the program on every rank to its end, once. What it throws on a rank is kept in
-  /// `rank::failure`. \throws deadlock, premature_read
+  /// `rank::failure`. \throws deadlock, premature_access
   void run(const program& each);
 
   picoseconds now() const noexcept { return now_; }
@@ -164,6 +165,7 @@ private:
   void make_ranks(const std::vector<std::size_t>& node_of);
   /// And their cores; the number of each node's first.
   std::vector<std::size_t> make_nodes();
+  void require_unchanged(channel& on, std::uint64_t from_byte);
   void happen(const event& one);
   void become_visible(const event& one);
   void transmit(const event& one);

@@ -326,7 +326,7 @@ TEST_CASE("data written after its flag is told from data written before") {
     };
     const auto run_all = [&] { all.run(program); };
     if (late) {
-      CHECK_THROWS_AS(run_all(), sim::premature_read);
+      CHECK_THROWS_AS(run_all(), sim::premature_access);
     } else {
       CHECK_NOTHROW(run_all());
     }
