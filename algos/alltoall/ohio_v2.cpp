@@ -43,7 +43,7 @@ struct rearranged : ohio_frame {
 const algorithm alltoall_ohio_v2 = {
     .id = "ohio_v2",
     .what = collective::alltoall,
-    .summary = "leaders exchange pieces rearranged while shared scratch, one message to each node",
+    .summary = "leaders exchange pieces rearranged while they are staged, one message to each node",
     .source = "Tran, OHIO III.B",
     .formula = "n-1 messages of p^2m bytes, n-1 connections, (2n-1)p^2m bytes shared",
     .costs = cost_of_pieces_both_ways,

@@ -61,7 +61,7 @@ bool context::is_zero_copy(std::size_t bytes) const noexcept {
 
 task<> context::send(std::size_t to, std::span<const std::byte> bytes) {
   if (is_checked()) [[unlikely]]
-    checks().exchange("sends to", to, rank(), size());
+    checks().exchange("sends to", to, size());
   return is_zero_copy(bytes.size()) ? send_zero_copy(to, bytes) : send_pieces(to, bytes);
 }
 
@@ -97,7 +97,7 @@ task<> context::send_zero_copy(std::size_t to, std::span<const std::byte> bytes)
 
 task<> context::invite(std::size_t from, std::size_t bytes) {
   if (is_checked()) [[unlikely]]
-    checks().exchange("invites", from, rank(), size());
+    checks().exchange("invites", from, size());
   if (!is_zero_copy(bytes)) co_return;
   using until = channel_wait::until;
   const open_channel out(fabric(), ticket_.channel_lane, rank(), from, stream::invitations);
@@ -109,7 +109,7 @@ task<> context::invite(std::size_t from, std::size_t bytes) {
 
 task<> context::receive(std::size_t from, std::span<std::byte> bytes) {
   if (is_checked()) [[unlikely]]
-    checks().exchange("receives from", from, rank(), size());
+    checks().exchange("receives from", from, size());
   using until = channel_wait::until;
   const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);
   do {
@@ -140,7 +140,7 @@ task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
 
 task<> context::send_note(std::size_t to, std::span<const std::byte> note) {
   if (is_checked()) [[unlikely]] {
-    checks().exchange("sends a note to", to, rank(), size());
+    checks().exchange("sends a note to", to, size());
     checks().note("sends", note.size(), most_note);
   }
   const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
@@ -156,7 +156,7 @@ task<> context::send_note(std::size_t to, std::span<const std::byte> note) {
 
 task<> context::receive_note(std::size_t from, std::span<std::byte> note) {
   if (is_checked()) [[unlikely]] {
-    checks().exchange("receives a note from", from, rank(), size());
+    checks().exchange("receives a note from", from, size());
     checks().note("receives", note.size(), most_note);
   }
   const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);

@@ -92,8 +92,7 @@ bool pipeline::is_better_foreign(std::size_t bytes, std::size_t block_bytes) con
   const machine& seen = me_.team_.machine();
   const std::size_t footprint = 2 * bytes * me_.node().size();
   if (block_bytes >= seen.foreign_from(readers, footprint)) return true;
-  if (me_.fabric().time() != nullptr || block_bytes < machine::least_without_shared_scratch)
-    return false;
+  if (me_.fabric().time() != nullptr || block_bytes < machine::least_unstaged_bytes) return false;
   if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return false;
   return (readers == 1 && is_exchange_beyond_caches(footprint)) || is_stage_too_new(bytes, readers);
 }

@@ -12,7 +12,7 @@ class context;
 /// Memory of any size that one rank provides, and that all ranks of its node write and read, for as
 /// long as an operation lasts:
 ///
-///     shared scratch shared(me, bytes);                        // the provider's
+///     shared_scratch shared(me, bytes);                        // the provider's
 ///     shared.announce();                                // this rank's arrival
 ///     …
 ///     co_await done.taken(last);                        // until nobody uses it any more

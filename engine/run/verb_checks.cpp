@@ -64,10 +64,9 @@ void verb_checks::use_pipeline(std::size_t index) const {
   }
 }
 
-void verb_checks::exchange(std::string_view verb, std::size_t with, std::size_t self,
-                           std::size_t ranks) const {
-  if (with < ranks && with != self) return;
-  refuse(verb, " rank ", with, " on rank ", self, "; expected another rank below ", ranks);
+void verb_checks::exchange(std::string_view verb, std::size_t with, std::size_t ranks) const {
+  if (with < ranks) return;
+  refuse(verb, " rank ", with, "; expected one below ", ranks);
 }
 
 void verb_checks::note(std::string_view verb, std::size_t bytes, std::size_t most) const {

@@ -27,7 +27,7 @@ public:
   void use_node(std::string_view verb) const;
   void use_pipeline(std::size_t index) const;
   /// A message to a rank or from it.
-  void exchange(std::string_view verb, std::size_t with, std::size_t self, std::size_t ranks) const;
+  void exchange(std::string_view verb, std::size_t with, std::size_t ranks) const;
   void note(std::string_view verb, std::size_t bytes, std::size_t most) const;
   void complete(bool arrived) const;
 

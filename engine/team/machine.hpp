@@ -18,7 +18,7 @@ struct copy_speed {
 struct machine {
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
   /// A block must also outweigh the two more notices that reading from the sender's memory takes.
-  static constexpr std::size_t least_without_shared_scratch = 16 * 1024;
+  static constexpr std::size_t least_unstaged_bytes = 16 * 1024;
 
   double trip_ns = 0;               ///< a cache line from core to core, one way
   double yield_ns = 0;              ///< `sched_yield` with nobody else to run
@@ -47,7 +47,7 @@ struct machine {
     const double each = static_cast<double>(readers);
     const double gain_per_byte = (1 + each) / 2 / speed.staged - each / speed.foreign;
     if (gain_per_byte <= 0) return never;
-    constexpr double least = least_without_shared_scratch;
+    constexpr double least = least_unstaged_bytes;
     return static_cast<std::size_t>(std::max(least, each * foreign_call_ns / gain_per_byte));
   }
 };

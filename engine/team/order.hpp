@@ -14,7 +14,7 @@ namespace muster {
 
 /// Which of the node's stages an operation uses.
 enum class stage_kind : std::uint8_t {
-  apart,      ///< none, nor anything else of the node's: it has channels of its own, to local peers
+  apart,      ///< none, nor anything else of the node's: it has channels of its own, to neighbors
   none,       ///< what fits beside the arrival, or nothing
   one_way,    ///< short, and some ranks wait for nobody: one for each lane, to run far ahead
   exchanged,  ///< short, and every rank waits for every other: few, which stay in the cache

@@ -173,7 +173,7 @@ TEST_CASE("every alltoallv tells of lengths that do not agree, even where those 
   constexpr layout nodes[] = {layout::one_node, layout::even};
   constexpr std::size_t ranks[] = {4};
   // With what goes to another node together, lengths and all, just short of going in place.
-  const std::size_t nearly_in_place = machine::least_without_shared_scratch / 4 - 9;
+  const std::size_t nearly_in_place = machine::least_unstaged_bytes / 4 - 9;
   for (const world_case& world : worlds(ranks, nodes)) {
     for (const char* const algorithm : {"pairwise", "direct", "pap_direct", "pap_shm_direct"}) {
       for (const std::size_t usual : {std::size_t{5}, nearly_in_place, std::size_t{70'000}}) {

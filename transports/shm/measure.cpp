@@ -133,7 +133,7 @@ muster::machine measure(ranks_are kind) {
   }
   // Threads copy from each other's memory without a call.
   seen.zero_copy_from =
-      kind == ranks_are::threads ? machine::least_without_shared_scratch : seen.foreign_from(1, 0);
+      kind == ranks_are::threads ? machine::least_unstaged_bytes : seen.foreign_from(1, 0);
   seen.yield_ns = measure_yield_ns();
   seen.trip_ns = trip_probe(probe_cpus()).measure_ns().value_or(0);
   return seen;

@@ -20,7 +20,7 @@ task<> stage_segment(context& me, varying_pipeline& on, std::span<const source> 
 /// Every rank gives blocks and takes one of each local peer: `takes[i]`, which is local peer i's
 /// block number `which`. This rank's own is left to the caller. Returns when `gives` may change.
 ///
-/// Ranks go through the segments in step, each first shared scratch, then taking; one that has
+/// Ranks go through the segments in step, each first staging, then taking; one that has
 /// enough says so for good. It cannot come to a standstill: at the least segment that any rank is
 /// at, whoever stages finds what it overwrites taken by all, and then whoever takes finds
 /// everything staged.

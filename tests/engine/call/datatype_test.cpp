@@ -57,7 +57,8 @@ void check_there_and_back() {
   CHECK(wrong == 0);
 }
 
-/// Every number, every middle between two local peers, and the next floats on both sides of each.
+/// Every number, every middle between two that follow each other, and the next floats on both sides
+/// of each.
 template <class T>
 void check_narrowing(const plain_float& format) {
   constexpr float infinity = std::numeric_limits<float>::infinity();

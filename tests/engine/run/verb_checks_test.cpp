@@ -78,9 +78,9 @@ task<> have_third_pipeline(context& me, const arguments&) {
   const pipeline own(me, wire::pipelines, segments(100, 1));
   co_return;
 }
-task<> send_to_itself(context& me, const arguments&) {
+task<> send_to_nobody(context& me, const arguments&) {
   me.arrive();
-  co_await me.send(me.rank(), first(8));
+  co_await me.send(me.size() + 5, first(8));
 }
 task<> receive_from_nobody(context& me, const arguments&) {
   me.arrive();
@@ -115,8 +115,8 @@ TEST_CASE("a row that declares too little, or does what none may, is told what t
       {row_of<none>(never_arrive), "ends without an arrival; expected each rank to arrive"},
       {row_of<exchanged>(have_pipeline), "has a pipeline; expected lengthy or very_long"},
       {row_of<lengthy>(have_third_pipeline), "has pipeline 2; expected one below 2"},
-      {row_of<none>(send_to_itself), "sends to rank 0 on rank 0; expected another rank below 2"},
-      {row_of<none>(receive_from_nobody), "invites rank 2 on rank 0; expected another rank"},
+      {row_of<none>(send_to_nobody), "sends to rank 7; expected one below 2"},
+      {row_of<none>(receive_from_nobody), "invites rank 2; expected one below 2"},
       {row_of<none>(send_long_note), "sends a note of 49 bytes; expected at most 48"},
       {row_of<apart>(just_arrive), "arrives; expected messages alone, or none"},
       {row_of<apart>(count_in), "arrives; expected messages alone"},

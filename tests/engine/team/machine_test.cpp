@@ -35,7 +35,7 @@ TEST_CASE("the kernel copies blocks that repay its call") {
   CHECK(from < 201'000);
 }
 
-TEST_CASE("with more readers shared scratch once for all wins") {
+TEST_CASE("with more readers staging once for all wins") {
   const machine seen = with_speeds(10, 12);
   CHECK(seen.foreign_from(1, 0) != machine::never);
   CHECK(seen.foreign_from(7, 0) == machine::never);

@@ -212,7 +212,7 @@ TEST_CASE("a line that several change travels from each to the next") {
   CHECK(ends == std::vector<double>{0, 90.001, 180.001, 270.001});
 }
 
-/// Posts an segment, and waits for it.
+/// Posts a segment, and waits for it.
 task<> hear_itself(context& me, const arguments&) {
   me.arrive();
   pipeline notes(me, 0, segments(0, 1));
@@ -225,7 +225,7 @@ stage_kind pipelines(const shape&, const machine&, const arguments&) { return st
 TEST_CASE("what a rank has said itself it need not hear") {
   const algorithm row = {.id = "hear_itself",
                          .what = collective::barrier,
-                         .summary = "posts an segment, and waits for it",
+                         .summary = "posts a segment, and waits for it",
                          .source = "this test",
                          .suits = always,
                          .stages = pipelines,
