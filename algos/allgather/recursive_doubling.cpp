@@ -1,6 +1,7 @@
 // Allgather by exchange with the rank twice as far away in every step.
 //
-//  1  where N is no power of two, as many pairs of local peers as are too many: the second one of a
+//  1  where N is no power of two, as many pairs of ranks that follow each other as are too many:
+//  the second one of a
 //     pair gives its block to the first, which acts for both
 //  2  in step s: exchange all that came so far with the one 2^s apart
 //  3  the first of a pair sends all blocks to the second

@@ -14,7 +14,7 @@ struct core {
   place where;    ///< package, NUMA node, third-level cache and core, as hwloc numbers them
 };
 
-/// Cores of this machine by hwloc, in its order: local peers in the list are near each other.
+/// Cores of this machine by hwloc, in its order: those that follow each other are near each other.
 class topology {
 public:
   /// \throws error `errc::resource` where hwloc cannot read the machine.

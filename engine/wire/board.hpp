@@ -108,7 +108,7 @@ struct copy_request {
   }
 };
 
-/// Lanes of channels alone, beyond those of a team: of collectives among local peers, which wait
+/// Lanes of channels alone, beyond those of a team: of collectives among neighbors, which wait
 /// for nobody else and so cannot go by the lanes that all ranks of a node have in common.
 inline constexpr std::size_t neighbor_lanes = 4;
 
