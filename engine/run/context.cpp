@@ -78,8 +78,6 @@ void context::enter() {
 
 void context::end(const std::exception_ptr& failure) noexcept {
   if (failure == nullptr) [[likely]] {
-    if (is_checked() && !has_arrived_once()) [[unlikely]]
-      return;
     return complete();
   }
   turn_.reset();
@@ -212,18 +210,28 @@ void context::prepare_next_publication(std::size_t bytes) const noexcept {
   }
 }
 
-void context::publish(std::span<const std::byte> first, std::span<const std::byte> second) {
-  if (is_checked()) [[unlikely]] {
-    checks().publish(first.size() + second.size());
-    checks().arrive(std::exchange(arrived_, true));
-  }
-  std::byte* const place = publication(index_, first.size() + second.size());
-  if (!first.empty()) move_bytes(fabric().time(), {place, first.size()}, first.data());
-  if (!second.empty()) {
-    move_bytes(fabric().time(), {place + first.size(), second.size()}, second.data());
-  }
+void context::check_publication(std::size_t bytes) {
+  checks().publish(bytes);
+  checks().arrive(std::exchange(arrived_, true));
+}
+
+void context::publish(std::span<const std::byte> bytes) {
+  if (is_checked()) [[unlikely]]
+    check_publication(bytes.size());
+  move_bytes(fabric().time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
   announce_arrival();
-  prepare_next_publication(first.size() + second.size());
+  prepare_next_publication(bytes.size());
+}
+
+void context::publish(std::span<const std::byte> first, std::span<const std::byte> second) {
+  const std::size_t bytes = first.size() + second.size();
+  if (is_checked()) [[unlikely]]
+    check_publication(bytes);
+  std::byte* const place = publication(index_, bytes);
+  move_bytes(fabric().time(), {place, first.size()}, first.data());
+  move_bytes(fabric().time(), {place + first.size(), second.size()}, second.data());
+  announce_arrival();
+  prepare_next_publication(bytes);
 }
 
 void context::prefetch_next(std::size_t local_peer, std::size_t published) const noexcept {
@@ -259,9 +267,13 @@ void context::save(std::span<std::span<const std::byte>> blocks) {
 }
 
 void context::complete() noexcept {
+  wire::virtual_time* const time = fabric().time();
+  if (is_checked() && !has_arrived_once()) [[unlikely]]
+    return;
   running_ = false;
   scratch_.clear();
-  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
+  if (time != nullptr) [[unlikely]]
+    time->end(ticket_.sequence, call_);
   fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
   log_arrival(false);
 }

@@ -56,7 +56,7 @@ public:
   /// Announces this rank's arrival. Every rank of every operation does so exactly once.
   void arrive();
   /// The same, with up to `wire::short_stage_bytes` bytes for the local peers to read.
-  void publish(std::span<const std::byte> bytes) { publish(bytes, {}); }
+  void publish(std::span<const std::byte> bytes);
   /// The same with two stretches of bytes, one after the other.
   void publish(std::span<const std::byte> first, std::span<const std::byte> second);
   /// Waits for a local peer to arrive; what it published, which must be `bytes` long.
@@ -287,6 +287,8 @@ private:
                                            : board().short_stage(stage, local_peer);
   }
   void announce_arrival() noexcept;
+  /// Apart from the question, which every publication asks.
+  [[gnu::cold, gnu::noinline]] void check_publication(std::size_t bytes);
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Where time is virtual, fetching a flag's line takes some.
   void have_fetched(const void* flag) const noexcept {
