@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include <muster/muster.hpp>
 
+#include "tests/engine/run/calls.hpp"
 #include "tools/conformance/watchdog.hpp"
 
 namespace {
@@ -49,111 +49,6 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace muster::testing {
 namespace {
 
-/// The buffers of every collective.
-struct buffers {
-  explicit buffers(std::size_t ranks, std::size_t count)
-      : one(count),
-        other(count),
-        blocks(count * ranks),
-        more_blocks(count * ranks),
-        counts(ranks, count),
-        everybody(ranks) {
-    std::iota(everybody.begin(), everybody.end(), std::size_t{0});
-  }
-  std::vector<double> one;
-  std::vector<double> other;
-  std::vector<double> blocks;
-  std::vector<double> more_blocks;
-  std::vector<std::size_t> counts;  // of the varying blocks, which need not vary here
-  std::vector<std::size_t> everybody;
-};
-
-task<> call_varying(team& of, collective what, buffers& memory) {
-  const block_layout blocks{memory.counts, {}};
-  switch (what) {
-    case collective::scatterv:
-      co_await scatterv(of, memory.blocks, blocks, memory.one, 0);
-      break;
-    case collective::gatherv:
-      co_await gatherv(of, memory.one, memory.blocks, blocks, 0);
-      break;
-    case collective::allgatherv:
-      co_await allgatherv(of, memory.one, memory.blocks, blocks);
-      break;
-    case collective::alltoallv:
-      co_await alltoallv(of, memory.blocks, blocks, memory.more_blocks, blocks);
-      break;
-    default:
-      co_await reduce_scatter(of, memory.blocks, memory.counts, memory.one, sum);
-      break;
-  }
-}
-
-/// With all ranks, this one among them, which is the most that a rank can have to do.
-task<> call_neighbors(team& of, collective what, buffers& memory) {
-  const neighborhood with{.sources = memory.everybody, .destinations = memory.everybody};
-  const block_layout blocks{memory.counts, {}};
-  switch (what) {
-    case collective::neighbor_allgather:
-      co_await neighbor_allgather(of, memory.one, memory.blocks, with);
-      break;
-    case collective::neighbor_alltoall:
-      co_await neighbor_alltoall(of, memory.blocks, memory.more_blocks, with);
-      break;
-    case collective::neighbor_allgatherv:
-      co_await neighbor_allgatherv(of, memory.one, memory.blocks, blocks, with);
-      break;
-    default:
-      co_await neighbor_alltoallv(of, memory.blocks, blocks, memory.more_blocks, blocks, with);
-      break;
-  }
-}
-
-task<> call(team& of, collective what, buffers& memory) {
-  switch (what) {
-    case collective::barrier:
-      co_await barrier(of);
-      break;
-    case collective::bcast:
-      co_await bcast(of, memory.one, of.size() - 1);
-      break;
-    case collective::reduce:
-      co_await reduce(of, memory.one, memory.other, sum, 0);
-      break;
-    case collective::allreduce:
-      co_await allreduce(of, memory.one, memory.other, max);
-      break;
-    case collective::allgather:
-      co_await allgather(of, memory.one, memory.blocks);
-      break;
-    case collective::alltoall:
-      co_await alltoall(of, memory.blocks, memory.more_blocks);
-      break;
-    case collective::scatter:
-      co_await scatter(of, memory.blocks, memory.one, 0);
-      break;
-    case collective::gather:
-      co_await gather(of, memory.one, memory.blocks, 0);
-      break;
-    case collective::reduce_scatter_block:
-      co_await reduce_scatter_block(of, memory.blocks, memory.one, sum);
-      break;
-    case collective::scan:
-      co_await scan(of, memory.one, memory.other, sum);
-      break;
-    case collective::exscan:
-      co_await exscan(of, memory.one, memory.other, sum);
-      break;
-    default:
-      if (has_neighbors(what)) {
-        co_await call_neighbors(of, what, memory);
-      } else {
-        co_await call_varying(of, what, memory);
-      }
-      break;
-  }
-}
-
 /// Batches of calls, of which one at least allocates nothing. Among local peers a rank runs ahead
 /// as far as it likes: an order of arrivals that has not been before may need more frames than were
 /// ever alive at once.
@@ -161,8 +56,9 @@ int batches_of(collective what) { return has_neighbors(what) ? 4 : 1; }
 
 /// What `times` calls allocate on this rank.
 task<std::size_t> allocations_of(team& of, collective what, buffers& memory, int times) {
+  const roots at{.bcast = of.size() - 1};
   const std::size_t before = allocations;
-  for (int i = 0; i < times; ++i) co_await call(of, what, memory);
+  for (int i = 0; i < times; ++i) co_await call(of, what, memory, at);
   co_return allocations - before;
 }
 

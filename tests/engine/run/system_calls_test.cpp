@@ -16,6 +16,7 @@
 
 #include <muster/muster.hpp>
 
+#include "tests/engine/run/calls.hpp"
 #include "tools/conformance/watchdog.hpp"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
@@ -94,108 +95,14 @@ void pin_to(int processor) {
 constexpr int batches = 400;
 constexpr int operations = 200;
 
-struct buffers {
-  std::array<double, 4> one{};
-  std::array<double, 4> other{};
-  std::array<double, 8> blocks{};
-  std::array<double, 8> more_blocks{};
-  std::array<std::size_t, 2> counts = {4, 4};  // of the varying blocks, which need not vary here
-  std::array<std::size_t, 2> everybody = {0, 1};
-};
-
-task<> call_varying(team& of, collective what, buffers& memory) {
-  const block_layout blocks{memory.counts, {}};
-  switch (what) {
-    case collective::scatterv:
-      co_await scatterv(of, memory.blocks, blocks, memory.one, 0);
-      break;
-    case collective::gatherv:
-      co_await gatherv(of, memory.one, memory.blocks, blocks, 1);
-      break;
-    case collective::allgatherv:
-      co_await allgatherv(of, memory.one, memory.blocks, blocks);
-      break;
-    case collective::alltoallv:
-      co_await alltoallv(of, memory.blocks, blocks, memory.more_blocks, blocks);
-      break;
-    default:
-      co_await reduce_scatter(of, memory.blocks, memory.counts, memory.one, sum);
-      break;
-  }
-}
-
-/// With all ranks, this one among them, which is the most that a rank can have to do.
-task<> call_neighbors(team& of, collective what, buffers& memory) {
-  const neighborhood with{.sources = memory.everybody, .destinations = memory.everybody};
-  const block_layout blocks{memory.counts, {}};
-  switch (what) {
-    case collective::neighbor_allgather:
-      co_await neighbor_allgather(of, memory.one, memory.blocks, with);
-      break;
-    case collective::neighbor_alltoall:
-      co_await neighbor_alltoall(of, memory.blocks, memory.more_blocks, with);
-      break;
-    case collective::neighbor_allgatherv:
-      co_await neighbor_allgatherv(of, memory.one, memory.blocks, blocks, with);
-      break;
-    default:
-      co_await neighbor_alltoallv(of, memory.blocks, blocks, memory.more_blocks, blocks, with);
-      break;
-  }
-}
-
-task<> call(team& of, collective what, buffers& memory) {
-  switch (what) {
-    case collective::barrier:
-      co_await barrier(of);
-      break;
-    case collective::bcast:
-      co_await bcast(of, memory.one, 0);
-      break;
-    case collective::reduce:
-      co_await reduce(of, memory.one, memory.other, sum, 1);
-      break;
-    case collective::allreduce:
-      co_await allreduce(of, memory.one, memory.other, max);
-      break;
-    case collective::allgather:
-      co_await allgather(of, memory.one, memory.blocks);
-      break;
-    case collective::alltoall:
-      co_await alltoall(of, memory.blocks, memory.more_blocks);
-      break;
-    case collective::scatter:
-      co_await scatter(of, memory.blocks, memory.one, 0);
-      break;
-    case collective::gather:
-      co_await gather(of, memory.one, memory.blocks, 1);
-      break;
-    case collective::reduce_scatter_block:
-      co_await reduce_scatter_block(of, memory.blocks, memory.one, sum);
-      break;
-    case collective::scan:
-      co_await scan(of, memory.one, memory.other, sum);
-      break;
-    case collective::exscan:
-      co_await exscan(of, memory.one, memory.other, sum);
-      break;
-    default:
-      if (has_neighbors(what)) {
-        co_await call_neighbors(of, what, memory);
-      } else {
-        co_await call_varying(of, what, memory);
-      }
-      break;
-  }
-}
-
 task<> run_batch(team& of, collective what, buffers& memory) {
-  for (int i = 0; i < operations; ++i) co_await call(of, what, memory);
+  const roots at{.gather = 1};
+  for (int i = 0; i < operations; ++i) co_await call(of, what, memory, at);
 }
 
 /// How many batches of this rank made no system call.
 int quiet_batches(team& of, collective what) {
-  buffers memory;
+  buffers memory(of.size(), 4);
   int quiet = 0;
   for (int i = 0; i < batches; ++i) {
     // Meet first, so that none of the batch waits for a rank that is late for it.
