@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/mpi/combinable.hpp"
 #include "tools/mpi/combined_here.hpp"
 #include "tools/mpi/next.hpp"
 

@@ -8,7 +8,6 @@
 #include <initializer_list>
 #include <memory>
 #include <unordered_map>
-#include <vector>
 
 #include <muster/call/datatype.hpp>
 #include <muster/call/reduction.hpp>
@@ -61,22 +60,14 @@ struct type_facts {
   bool stays = false;            ///< nobody can free it
 };
 
-/// What the MPI's predefined operations may combine, and how.
-struct combinable {
-  MPI_Datatype type;
-  elements known_by;
-  datatype as;  ///< where Muster knows it
-  op_set ops;   ///< that the MPI accepts
-};
-/// All that the MPI has, the first of those with one handle; defined for each MPI. What it was
-/// built without may be MPI_DATATYPE_NULL.
-std::vector<combinable> combinable_types();
 /// Fortran's `logical` is one of Muster's integers where .true. is 1 to the MPI, as it is in C.
 elements fortran_logical(MPI_Datatype type);
 
 /// Which of Muster's reductions an operation of MPI is; `custom` where it is the program's own,
 /// `none` where no collective may use it.
 reduction reduction_of(MPI_Op op) noexcept;
+
+struct combinable;
 
 /// Remembers what datatypes are. A derived one keeps its own facts as an attribute, which goes with
 /// it.
