@@ -4,28 +4,16 @@
 
 #include <string>
 
+#include "tests/tools/mpi/usage.hpp"
+
 namespace muster::testing {
 namespace {
 
 using mpi::balance;
-using mpi::form;
 using mpi::kind;
-using mpi::routine_of;
 using mpi::summary;
 using mpi::usage;
 using mpi::usages;
-
-constexpr kind alltoall{routine_of(collective::alltoall), form::blocking};
-constexpr kind ialltoall{routine_of(collective::alltoall), form::nonblocking};
-
-usage taken_by(const std::string& algorithm, std::uint64_t calls) {
-  usage one;
-  one.taken = calls;
-  one.bytes = 1024 * calls;
-  one.nanoseconds = 2000 * calls;
-  one.algorithms[algorithm] = calls;
-  return one;
-}
 
 TEST_CASE("report: calls of all routines and forms have numbers") {
   for (std::uint64_t number = 0; number < mpi::routines * mpi::forms; ++number) {

@@ -3,7 +3,6 @@
 // no sooner than somebody waits for their stream.
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -12,6 +11,7 @@
 
 namespace {
 
+using muster::testing::is_begun;
 using muster::testing::stand_in;
 using muster::testing::stand_in_memory;
 
@@ -22,11 +22,6 @@ enum result : int {
   invalid_context = 201,
   illegal_address = 700,
 };
-
-bool& is_begun() {
-  static bool answer = false;
-  return answer;
-}
 
 int contexts[2];  // by their addresses; the first is the device's
 void* context_of(const stand_in_memory::allocation& one) {
@@ -184,25 +179,8 @@ int cuGetErrorName(int code, const char** name) {
 }
 
 const stand_in* muster_stand_in() {
-  static const stand_in all{
-      .begin = [] { is_begun() = true; },
-      .allocate = [](std::size_t bytes) { return stand_in_memory::own().allocate(bytes, false); },
-      .allocate_managed =
-          [](std::size_t bytes) { return stand_in_memory::own().allocate(bytes, true); },
-      .free = [](void* at) { stand_in_memory::own().free(at); },
-      .upload =
-          [](void* to, const void* from, std::size_t bytes) {
-            const auto at = reinterpret_cast<std::uintptr_t>(to);
-            std::memcpy(stand_in_memory::own().reach(at, bytes), from, bytes);
-          },
-      .download =
-          [](void* to, const void* from, std::size_t bytes) {
-            const auto at = reinterpret_cast<std::uintptr_t>(from);
-            std::memcpy(to, stand_in_memory::own().reach(at, bytes), bytes);
-          },
-      .refuse_after = [](std::size_t copies) { stand_in_memory::own().refuse_after(copies); },
-      .copies = [] { return stand_in_memory::own().copies(); },
-      .is_untouched = [] { return current.empty() && retained() == 0 && queue.empty(); }};
+  static const stand_in all = muster::testing::stand_in_with_own_memory(
+      [] { return current.empty() && retained() == 0 && queue.empty(); });
   return &all;
 }
 

@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
 #include "tests/tools/mpi/stand_in.hpp"
 #include "tests/tools/mpi/stand_in_memory.hpp"
 
 namespace {
 
+using muster::testing::is_begun;
 using muster::testing::stand_in;
 using muster::testing::stand_in_memory;
 
@@ -20,11 +20,6 @@ enum result : int {
   invalid_device = 101,
   illegal_address = 700,
 };
-
-bool& is_begun() {
-  static bool answer = false;
-  return answer;
-}
 
 int version() {
   static const char* const text = std::getenv("STAND_IN_ROCM");
@@ -139,30 +134,11 @@ const char* hipGetErrorName(int code) {
 }
 
 const stand_in* muster_stand_in() {
-  static const stand_in all{
-      .begin = [] { is_begun() = true; },
-      .allocate = [](std::size_t bytes) { return stand_in_memory::own().allocate(bytes, false); },
-      .allocate_managed =
-          [](std::size_t bytes) { return stand_in_memory::own().allocate(bytes, true); },
-      .free = [](void* at) { stand_in_memory::own().free(at); },
-      .upload =
-          [](void* to, const void* from, std::size_t bytes) {
-            const auto at = reinterpret_cast<std::uintptr_t>(to);
-            std::memcpy(stand_in_memory::own().reach(at, bytes), from, bytes);
-          },
-      .download =
-          [](void* to, const void* from, std::size_t bytes) {
-            const auto at = reinterpret_cast<std::uintptr_t>(from);
-            std::memcpy(to, stand_in_memory::own().reach(at, bytes), bytes);
-          },
-      .refuse_after = [](std::size_t copies) { stand_in_memory::own().refuse_after(copies); },
-      .copies = [] { return stand_in_memory::own().copies(); },
-      .is_untouched =
-          [] {
-            const bool is_so = device == 0 && last_error == success;
-            last_error = success;  // a refused copy's is the driver's own
-            return is_so;
-          }};
+  static const stand_in all = muster::testing::stand_in_with_own_memory([] {
+    const bool is_so = device == 0 && last_error == success;
+    last_error = success;  // a refused copy's is the driver's own
+    return is_so;
+  });
   return &all;
 }
 

@@ -12,6 +12,11 @@ namespace {
 constexpr std::size_t capacity = std::size_t{256} << 20;
 constexpr std::size_t grain = 256;
 
+bool& begun() noexcept {
+  static bool answer = false;
+  return answer;
+}
+
 }  // namespace
 
 stand_in_memory& stand_in_memory::own() {
@@ -83,6 +88,30 @@ void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from, std::
   for (std::size_t row = 0; row < rows; ++row) {
     std::memcpy(to + row * to_pitch, from + row * from_pitch, width);
   }
+}
+
+bool is_begun() noexcept { return begun(); }
+
+stand_in stand_in_with_own_memory(bool (*is_untouched)()) {
+  return {
+      .begin = [] { begun() = true; },
+      .allocate = [](std::size_t bytes) { return stand_in_memory::own().allocate(bytes, false); },
+      .allocate_managed =
+          [](std::size_t bytes) { return stand_in_memory::own().allocate(bytes, true); },
+      .free = [](void* at) { stand_in_memory::own().free(at); },
+      .upload =
+          [](void* to, const void* from, std::size_t bytes) {
+            const auto at = reinterpret_cast<std::uintptr_t>(to);
+            std::memcpy(stand_in_memory::own().reach(at, bytes), from, bytes);
+          },
+      .download =
+          [](void* to, const void* from, std::size_t bytes) {
+            const auto at = reinterpret_cast<std::uintptr_t>(from);
+            std::memcpy(to, stand_in_memory::own().reach(at, bytes), bytes);
+          },
+      .refuse_after = [](std::size_t copies) { stand_in_memory::own().refuse_after(copies); },
+      .copies = [] { return stand_in_memory::own().copies(); },
+      .is_untouched = is_untouched};
 }
 
 }  // namespace muster::testing

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <optional>
 
+#include "tests/tools/mpi/stand_in.hpp"
+
 namespace muster::testing {
 
 /// A device's memory: the CPU faults where it touches it, and the driver reaches it elsewhere.
@@ -47,5 +49,10 @@ private:
 /// Bytes that both may touch.
 void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from, std::size_t from_pitch,
                std::size_t width, std::size_t rows);
+
+/// A stand-in whose memory is `stand_in_memory::own()`.
+stand_in stand_in_with_own_memory(bool (*is_untouched)());
+/// Whether a test has called its `begin`.
+bool is_begun() noexcept;
 
 }  // namespace muster::testing

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/tools/mpi/usage.hpp"
 #include "tools/mpi/report.hpp"
 
 namespace muster::testing {
@@ -10,23 +11,9 @@ namespace {
 
 using mpi::balance;
 using mpi::form;
-using mpi::kind;
 using mpi::routine_of;
 using mpi::summary;
 using mpi::usage;
-using mpi::usages;
-
-constexpr kind alltoall{routine_of(collective::alltoall), form::blocking};
-constexpr kind ialltoall{routine_of(collective::alltoall), form::nonblocking};
-
-usage taken_by(const std::string& algorithm, std::uint64_t calls) {
-  usage one;
-  one.taken = calls;
-  one.bytes = 1024 * calls;
-  one.nanoseconds = 2000 * calls;
-  one.algorithms[algorithm] = calls;
-  return one;
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
