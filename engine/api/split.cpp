@@ -128,7 +128,7 @@ private:
   std::string why_;  // there is no memory here
 };
 
-task<std::unique_ptr<team>> found(team& of, const request& what) {
+task<std::unique_ptr<team>> make_team(team& of, const request& what) {
   const wire::virtual_time* time = of.fabric().time();
   if (time != nullptr && !time->carries_payload()) {
     throw error(errc::invalid_argument,
@@ -244,19 +244,19 @@ private:
 
 task<std::unique_ptr<team>> split(team& of, int color, int key) {
   const by_color what(color, key);
-  co_return co_await found(of, what);
+  co_return co_await make_team(of, what);
 }
 
 task<std::unique_ptr<team>> duplicate(team& of) { return split(of, 0, 0); }
 
 task<std::unique_ptr<team>> duplicate_for_runs(team& of, stage_kind needs) {
   const for_runs what(needs);
-  co_return co_await found(of, what);
+  co_return co_await make_team(of, what);
 }
 
 task<std::unique_ptr<team>> subset(team& of, std::span<const std::size_t> ranks) {
   const by_list what(of, ranks);
-  co_return co_await found(of, what);
+  co_return co_await make_team(of, what);
 }
 
 }  // namespace muster

@@ -103,7 +103,7 @@ shm::job join_or_alone() {
 }
 
 /// A job that nobody has prepared the folder for that the environment asks for.
-shm::job found_job(bootstrap& with, const world_options& options) {
+shm::job make_job(bootstrap& with, const world_options& options) {
   try {
     if (with.rank() == 0) prepare_folder_asked_for();
   } catch (const error&) {
@@ -111,7 +111,7 @@ shm::job found_job(bootstrap& with, const world_options& options) {
   }
   const bool drives_itself = options.progress == progress::caller;
   const bool needs_rings = !drives_itself || options.when_idle == idling::sleeps;
-  return shm::found(with, {.nobody_sleeps = !needs_rings});
+  return shm::make_job(with, {.nobody_sleeps = !needs_rings});
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ catalog default_algorithms() noexcept { return algos::catalog(); }
 world::world(world_options options) : parts_(parts::joined_or_alone(options)) {}
 world::world(bootstrap& with, world_options options)
     : parts_(
-          std::make_unique<parts>(found_job(with, options), options, profile::folder_asked_for())) {
+          std::make_unique<parts>(make_job(with, options), options, profile::folder_asked_for())) {
   environment::report_unknown(parts_->job.joined_as() == 0);
 }
 world::~world() {

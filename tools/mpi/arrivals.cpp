@@ -56,7 +56,7 @@ balance balance_of(const profile::site& one) {
           .time_ns = seen.time_in_call_ns};
 }
 
-/// What the time of a message depends on, which a job is founded without.
+/// What the time of a message depends on, which a job is made without.
 muster::machine measured(const team& of) {
   const muster::machine& known = of.machine();
   const bool knows = known.trip_ns > 0 || known.yield_ns > 0;

@@ -46,14 +46,14 @@ const char* address_in(const handshake& rank) {
   return reinterpret_cast<const char*>(rank.offered);
 }
 
-/// One attempt to found a job, as one of its ranks sees it.
-class founder {
+/// One attempt to make a job, as one of its ranks sees it.
+class job_maker {
 public:
-  founder(bootstrap& among, const bootstrap_options& options)
+  job_maker(bootstrap& among, const bootstrap_options& options)
       : among_(among), patience_(options.patience), nobody_sleeps_(options.nobody_sleeps) {}
 
   job run() {
-    const outcome began = introduce();
+    const outcome began = exchange_handshakes();
     std::optional<job> made;
     agree(began.weight == outcome::well ? outcome_of([&] { made = make(); }) : began);
     return std::move(*made);
@@ -79,11 +79,11 @@ private:
     }
   }
 
-  outcome introduce() {
+  outcome exchange_handshakes() {
     handshake mine;
     const outcome how = outcome_of([&] {
       offered_.assign(self() == 1 ? offered_bytes : 1, 1);
-      mine = introduce_this_process();
+      mine = describe_this_process();
       mine.offered = reinterpret_cast<std::uint64_t>(offered_.data());
       if (self() != 0 || among_.size() == 1) return;
       door_.emplace(among_.size());
@@ -107,7 +107,7 @@ private:
   }
 
   job make() {
-    check_introductions(known_);
+    check_handshakes(known_);
     return self() == 0 ? lead() : follow();
   }
 
@@ -208,9 +208,9 @@ private:
 
 }  // namespace
 
-job found(bootstrap& among, const bootstrap_options& options) {
+job make_job(bootstrap& among, const bootstrap_options& options) {
   let_others_read();
-  return founder(among, options).run();
+  return job_maker(among, options).run();
 }
 
 }  // namespace muster::shm

@@ -19,6 +19,6 @@ struct bootstrap_options {
 /// `among` is used, and nobody but whoever started a rank learns that it died.
 /// \throws error `errc::bootstrap` on all ranks alike, which names the rank at which it failed;
 /// what `among` throws passes.
-job found(bootstrap& among, const bootstrap_options& options = {});
+job make_job(bootstrap& among, const bootstrap_options& options = {});
 
 }  // namespace muster::shm

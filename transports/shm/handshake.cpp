@@ -40,7 +40,7 @@ std::string hindrance(const handshake& rank, const handshake& first) {
 
 }  // namespace
 
-handshake introduce_this_process() {
+handshake describe_this_process() {
   handshake mine;
   mine.version = job::version();
   mine.process = ::getpid();
@@ -64,7 +64,7 @@ std::uint32_t processors_of(std::span<const handshake> ranks) {
   return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&all)));
 }
 
-void check_introductions(std::span<const handshake> ranks) {
+void check_handshakes(std::span<const handshake> ranks) {
   std::map<std::int32_t, std::size_t> rank_of;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const std::string why = hindrance(ranks[rank], ranks[0]);

@@ -28,7 +28,7 @@ struct handshake {
 };
 
 /// The calling process's, but for the last two.
-handshake introduce_this_process();
+handshake describe_this_process();
 
 /// Whether `process`, as the system knows it, is the one that says so.
 bool is(const ucred& process, const handshake& who);
@@ -38,6 +38,6 @@ std::uint32_t processors_of(std::span<const handshake> ranks);
 
 /// \throws error `errc::bootstrap` with the rank that cannot be in a job with rank 0, and why, if
 /// there is one
-void check_introductions(std::span<const handshake> ranks);
+void check_handshakes(std::span<const handshake> ranks);
 
 }  // namespace muster::shm

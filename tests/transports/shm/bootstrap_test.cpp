@@ -91,7 +91,7 @@ TEST_CASE("twice in the same processes") {
 TEST_CASE("what was measured is as the system is, and the same for all") {
   const bool foreign_allowed = shm::measure(shm::ranks_are::processes).foreign_allowed;
   const auto results = on_processes(4, [](bootstrap& with) {
-    const shm::job made = shm::found(with);
+    const shm::job made = shm::make_job(with);
     const machine& seen = made.machine();
     std::vector<machine> all(with.size());
     with.allgather(std::as_bytes(std::span(&seen, 1)), std::as_writable_bytes(std::span(all)));
@@ -112,7 +112,7 @@ TEST_CASE("where ranks are bound is seen") {
   const std::size_t used = std::min<std::size_t>(2, processors.size());
   const auto results = on_processes(4, [&](bootstrap& with) {
     bind_to(processors[with.rank() % used]);
-    const shm::job made = shm::found(with);
+    const shm::job made = shm::make_job(with);
     if (made.machine().processors != used) return std::string("wrong number of processors");
     const auto& places = made.places();
     if (places[0] != places[2] || places[1] != places[3]) return std::string("wrong places");
@@ -128,7 +128,7 @@ TEST_CASE("where ranks are bound is seen") {
 }
 
 /// What all ranks are told when rank `wrong` spoils it.
-/// \param spoil what that rank does instead of `found`
+/// \param spoil what that rank does instead of `make_job`
 void check_refused(std::size_t ranks, std::size_t wrong, std::string_view told,
                    const std::function<void(bootstrap&)>& spoil) {
   const auto results = on_processes(ranks, [&](bootstrap& with) {
@@ -136,7 +136,7 @@ void check_refused(std::size_t ranks, std::size_t wrong, std::string_view told,
     const auto start = std::chrono::steady_clock::now();
     const auto why = failure_of([&] {
       if (with.rank() == wrong) return spoil(with);
-      (void)shm::found(with, {.patience = milliseconds(1000)});
+      (void)shm::make_job(with, {.patience = milliseconds(1000)});
     });
     if (std::chrono::steady_clock::now() - start > std::chrono::seconds(10))
       return std::string("late");
@@ -154,9 +154,9 @@ void check_refused(std::size_t ranks, std::size_t wrong, std::string_view told,
   }
 }
 
-void found_soon(bootstrap& with) { (void)shm::found(with, {.patience = milliseconds(1000)}); }
+void make_job_soon(bootstrap& with) { (void)shm::make_job(with, {.patience = milliseconds(1000)}); }
 
-/// Founds, but says what `change(handshake&)` makes of what it says of itself.
+/// Makes a job, but says what `change(handshake&)` makes of what it says of itself.
 template <class Change>
 auto says(Change change) {
   return [change](bootstrap& with) {
@@ -165,11 +165,11 @@ auto says(Change change) {
                     change(*reinterpret_cast<shm::handshake*>(said.data()));
                   },
                   {});
-    found_soon(liar);
+    make_job_soon(liar);
   };
 }
 
-/// Founds, but hears what `change(handshake*)` makes of what all say of themselves.
+/// Makes a job, but hears what `change(handshake*)` makes of what all say of themselves.
 template <class Change>
 auto hears(Change change) {
   return [change](bootstrap& with) {
@@ -177,7 +177,7 @@ auto hears(Change change) {
       auto* const ranks = reinterpret_cast<shm::handshake*>(heard.data());
       change(ranks);
     });
-    found_soon(misled);
+    make_job_soon(misled);
   };
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("a rank that may not open so many descriptors" * doctest::skip(sanitiz
       const auto few = static_cast<rlim_t>(open_descriptors() + 3);
       const rlimit limit{few, few};
       ::setrlimit(RLIMIT_NOFILE, &limit);
-      found_soon(with);
+      make_job_soon(with);
     });
   }
 }
@@ -234,12 +234,12 @@ TEST_CASE("a rank that has no room for the memory" * doctest::skip(sanitized)) {
     check_refused(3, wrong, "bytes of shared memory", [](bootstrap& with) {
       const rlimit limit{rlim_t{1} << 30, rlim_t{1} << 30};
       ::setrlimit(RLIMIT_AS, &limit);
-      found_soon(with);
+      make_job_soon(with);
     });
   }
 }
 
-/// Connects to all sockets of jobs that are being founded. False: there were none.
+/// Connects to all sockets of jobs that are being made. False: there were none.
 bool knock_everywhere() {
   std::ifstream list("/proc/net/unix");
   bool knocked = false;
