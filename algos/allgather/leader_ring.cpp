@@ -42,7 +42,7 @@ task<> deliver_node(context& me, const arguments& call, std::size_t to, std::siz
 
 task<> invite_node(context& me, const arguments& call, std::size_t from, std::size_t node) {
   for (const std::size_t rank : me.shape().ranks_of(node)) {
-    co_await me.invite(from, call.received_from(rank).size());
+    co_await me.invite(from, call.received_from(rank));
   }
 }
 

@@ -52,9 +52,7 @@ struct exchange {
   std::span<std::byte> incoming(std::size_t step) const {
     return step == 1 ? call.received_from(steps.partner(1)) : pair(step);
   }
-  task<> invite(std::size_t step) const {
-    return me.invite(steps.partner(step), incoming(step).size());
-  }
+  task<> invite(std::size_t step) const { return me.invite(steps.partner(step), incoming(step)); }
 };
 
 task<> run(context& me, const arguments& call) {

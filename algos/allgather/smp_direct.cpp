@@ -38,7 +38,7 @@ task<> receive_and_copy_out(gathered_blocks& in) {
 task<> invite_leaders(gathered_blocks& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t node = in.node_back(step);
-    co_await in.me.invite(in.leader(node), in.of_node(node).size());
+    co_await in.me.invite(in.leader(node), in.of_node(node));
   }
 }
 

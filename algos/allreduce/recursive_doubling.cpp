@@ -19,7 +19,8 @@ namespace {
 task<> run(context& me, const arguments& call) {
   me.arrive();
   co_await me.copy(call.result(), call.contribution());
-  co_await allreduce_members(me, all_ranks(me), call.result());
+  const std::span<std::byte> room = me.scratch(call.bytes());
+  co_await allreduce_members(me, all_ranks(me), call.result(), room);
 }
 
 }  // namespace

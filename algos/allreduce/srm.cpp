@@ -19,10 +19,11 @@ namespace muster::algos {
 namespace {
 
 task<> lead(context& me, const arguments& call, pipeline& in, pipeline& out) {
+  const std::span<std::byte> room = me.scratch(std::min(in.cut().piece, call.bytes()));
   for (std::size_t k = 0; k < in.cut().count(); ++k) {
     const auto place = call.result().subspan(in.cut().offset(k), in.cut().length(k));
     co_await combine_node(me, in, call.contribution(), k, place);
-    co_await leaders_allreduce(me, place);
+    co_await leaders_allreduce(me, place, room);
     co_await share_with_node(me, out, place, k);
   }
   if (call.count == 0) co_await leaders_barrier(me);

@@ -32,6 +32,7 @@ struct leader_part {
   pipeline& in;
   pipeline& out;
   binomial_tree nodes;
+  std::span<std::byte> room;  // for a segment of each of the leaders right below
 
   std::size_t count() const { return in.cut().count(); }
   std::span<std::byte> place(std::size_t segment) const {
@@ -44,7 +45,7 @@ task<> combine_own_node(leader_part& of, std::size_t segment) {
 }
 
 task<> combine_nodes(leader_part& of, std::size_t segment) {
-  return leaders_reduce(of.me, of.place(segment));
+  return leaders_reduce(of.me, of.place(segment), of.room);
 }
 
 task<> hand_down(leader_part& of, std::size_t segment) {
@@ -79,7 +80,9 @@ task<> run(context& me, const arguments& call) {
   pipeline out(me, 1, cut);
   me.arrive();
   if (!is_leader(me)) co_return co_await contribute_and_collect(me, call, in, out);
-  leader_part of{me, call, in, out, binomial_tree(me.shape().nodes(), 0, node_number(me), 1)};
+  const binomial_tree nodes(me.shape().nodes(), 0, node_number(me), 1);
+  const auto room = room_for_leaders_below(me, std::min(cut.piece, call.bytes()));
+  leader_part of{me, call, in, out, nodes, room};
   co_await lead(of);
 }
 

@@ -45,7 +45,7 @@ task<> invite_share(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
     if (!deals_with(in, from)) continue;
-    co_await in.me.invite(dealer(in.me.shape(), from, in.here()), in.blocks.bytes_of(from));
+    co_await in.me.invite(dealer(in.me.shape(), from, in.here()), in.piece_from(from));
   }
 }
 

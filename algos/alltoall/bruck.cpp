@@ -66,7 +66,7 @@ private:
 task<> invite_all(const journey& on) {
   for (const auto& round : on.rounds) {
     for (const load& one : round) {
-      co_await on.me.invite(on.rank_back(one.distance), one.coming.size());
+      co_await on.me.invite(on.rank_back(one.distance), one.coming);
     }
   }
 }

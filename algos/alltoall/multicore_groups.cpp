@@ -31,11 +31,12 @@ task<> send_rows(node_alltoall& in) {
 task<> take_part(node_alltoall& in) {
   co_await in.give_all();
   in.filled.post(0);
-  co_await invite_peers(in);
+  node_messages rows(in.me, in.call);
+  co_await invite_peers(in, rows);
   co_await in.filled.all_here(0);
   co_await in.take(in.here(), in.piece_to(in.here()));
   auto outgoing = send_rows(in);
-  auto incoming = receive_from_peers(in);
+  auto incoming = receive_from_peers(in, rows);
   co_await when_all(std::move(outgoing), std::move(incoming));
   in.received.take(0);
 }

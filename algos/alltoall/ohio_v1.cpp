@@ -51,7 +51,7 @@ struct as_staged : ohio_frame {
     const std::size_t node = from(step);
     const auto piece = piece_received(node);
     for (std::size_t source = 0; source < me.shape().ranks_of(node).size(); ++source) {
-      co_await me.invite(peer_in(node), blocks.row_from(piece, source).size());
+      co_await me.invite(peer_in(node), blocks.row_from(piece, source));
     }
   }
   task<> receive(std::size_t node) {

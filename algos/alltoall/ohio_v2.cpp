@@ -28,9 +28,7 @@ struct rearranged : ohio_frame {
 
   task<> stage() { return give_all(); }
   task<> copy_out(std::size_t step) { return take(from(step), piece_from(from(step))); }
-  task<> invite(std::size_t step) {
-    return me.invite(peer_in(from(step)), piece_from(from(step)).size());
-  }
+  task<> invite(std::size_t step) { return me.invite(peer_in(from(step)), piece_from(from(step))); }
   task<> exchange(std::size_t step) {
     auto outgoing = me.send(peer_in(to(step)), piece_to(to(step)));
     auto incoming = me.receive(peer_in(from(step)), piece_from(from(step)));

@@ -45,7 +45,7 @@ struct two_places : ohio_frame {
   }
   task<> invite(std::size_t step) {
     if (step > places()) co_await received.taken(step - places());
-    co_await me.invite(peer_in(from(step)), place(step).size());
+    co_await me.invite(peer_in(from(step)), place(step));
   }
   task<> exchange(std::size_t step) {
     auto outgoing = me.send(peer_in(to(step)), piece_to(to(step)));

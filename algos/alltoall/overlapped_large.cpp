@@ -61,9 +61,10 @@ task<> gather_and_send(node_alltoall& in) {
 }
 
 task<> take_part(node_alltoall& in) {
-  co_await invite_peers(in);
+  node_messages rows(in.me, in.call);
+  co_await invite_peers(in, rows);
   auto outgoing = gather_and_send(in);
-  auto incoming = receive_from_peers(in);
+  auto incoming = receive_from_peers(in, rows);
   co_await when_all(std::move(outgoing), std::move(incoming));
 }
 

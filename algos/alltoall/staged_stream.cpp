@@ -116,7 +116,7 @@ task<> stage_and_copy_out(stream& in, std::size_t batch) {
 task<> receive_batch(stream& in, std::size_t first, std::size_t end) {
   for (std::size_t step = first; step < end; step += in.leaders) {
     if (step > in.places) co_await in.received.taken(step - in.places);
-    co_await in.me.invite(in.peer_in(in.from(step)), in.piece_received(step).size());
+    co_await in.me.invite(in.peer_in(in.from(step)), in.piece_received(step));
   }
   for (std::size_t step = first; step < end; step += in.leaders) {
     co_await in.me.receive(in.peer_in(in.from(step)), in.piece_received(step));

@@ -63,7 +63,7 @@ task<> receive(node_alltoallv& in) {
 task<> invite_masters(node_alltoallv& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t node = in.node_back(step);
-    co_await in.me.invite(in.leader(node), in.bytes_from(node));
+    co_await in.me.invite(in.leader(node), in.piece_from(node));
   }
 }
 

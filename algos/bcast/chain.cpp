@@ -40,7 +40,7 @@ struct link {
 };
 
 task<> invite(const link& here, std::size_t k) {
-  if (here.receives(k)) co_await here.me.invite(here.before(), here.piece(k).size());
+  if (here.receives(k)) co_await here.me.invite(here.before(), here.piece(k));
 }
 
 task<> receive(const link& here, std::size_t k) {

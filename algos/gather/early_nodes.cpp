@@ -18,6 +18,7 @@
 #include "algos/patterns/call/suitability.hpp"
 #include "algos/patterns/node/leaders.hpp"
 #include "algos/patterns/node/node_buffer.hpp"
+#include "algos/patterns/node/node_messages.hpp"
 
 namespace muster::algos {
 namespace {
@@ -38,31 +39,17 @@ struct node_blocks {
   std::span<const std::byte> own() const { return call.own_block(me.rank()); }
 };
 
-/// A whole node's blocks, straight to their places where those are one stretch.
-task<> take_node(const node_blocks& in, std::size_t leader) {
-  const auto ranks = in.me.shape().ranks_of(in.me.shape().node_of(leader));
-  const std::size_t bytes = in.call.bytes();
-  if (ranks.back() - ranks.front() + 1 == ranks.size()) {
-    co_await in.me.receive(leader, {in.call.received_from(leader).data(), ranks.size() * bytes});
-    co_return;
-  }
-  pooled<std::byte> blocks(ranks.size() * bytes);
-  co_await in.me.receive(leader, blocks);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    co_await in.me.copy(in.call.received_from(ranks[i]), {blocks.data() + i * bytes, bytes});
-  }
-}
-
 task<> take_nodes(const node_blocks& in) {
   const shape& ranks = in.me.shape();
+  node_messages blocks(in.me, in.call);
   pooled_list<std::size_t> leaders;
   for (std::size_t step = 1; step < ranks.nodes(); ++step) {
     const std::size_t node = (node_number(in.me) + step) % ranks.nodes();
     leaders.push_back(leader_of(ranks, node));
-    co_await in.me.invite(leaders.back(), ranks.ranks_of(node).size() * in.call.bytes());
+    co_await blocks.invite(leaders.back());
   }
   auto here = in.me.messages_from(std::move(leaders));
-  while (const auto leader = co_await here.next()) co_await take_node(in, *leader);
+  while (const auto leader = co_await here.next()) co_await blocks.receive(*leader);
 }
 
 task<> take_local_peers(node_blocks& in) {

@@ -39,7 +39,7 @@ bool are_short(const context& me, std::span<const Edge> edges) {
     if (me.is_zero_copy(one.bytes.size())) return false;
     bytes += one.bytes.size() + sizeof(message_header);
   }
-  return bytes <= wire::channel::capacity / 2;
+  return bytes <= wire::link::capacity / 2;
 }
 
 task<> send(context& me, std::span<const outgoing> edges) {
@@ -59,7 +59,7 @@ public:
   task<> run() {
     co_await keep_own();
     for (const incoming& one : in_) {
-      if (me_.is_zero_copy(one.bytes.size())) co_await me_.invite(one.rank, one.bytes.size());
+      if (me_.is_zero_copy(one.bytes.size())) co_await me_.invite(one.rank, one.bytes);
     }
     pooled_list<task<>> rest;
     for (std::span<const outgoing> left = out_; !left.empty();) {

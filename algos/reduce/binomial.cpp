@@ -22,7 +22,8 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   const std::span<std::byte> sum = at_root ? call.result() : me.scratch(call.bytes());
   co_await me.copy(sum, call.contribution());
-  co_await reduce_members(me, all_ranks(me), sum);
+  const std::span<std::byte> room = me.scratch(call.bytes());
+  co_await reduce_members(me, all_ranks(me), sum, room);
   if (call.root == 0) co_return;
   if (me.rank() == 0) co_await me.send(call.root, sum);
   if (at_root) co_await me.expect(0, call.result());

@@ -38,9 +38,10 @@ task<> run(context& me, const arguments& call) {
   halving halves(me, sum);
   const folding& fold = halves.fold();
   co_await me.copy(sum, call.contribution());
-  co_await fold_in(me, fold, sum);
+  const std::span<std::byte> room = me.scratch(fold.speaks() ? call.bytes() : 0);
+  co_await fold_in(me, fold, sum, room);
   if (fold.speaks()) {
-    co_await halves.reduce_scatter();
+    co_await halves.reduce_scatter(room);
     co_await gather_halves(me, halves, fold.speaker_for(call.root));
     const bool for_root = fold.is_paired() && fold.partner() == call.root;
     if (for_root) co_await me.send(call.root, sum);

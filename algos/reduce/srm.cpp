@@ -42,11 +42,16 @@ struct reducing {
   const arguments& call;
   node_tree below;  // of long ones
   pipeline in;
-  std::span<std::byte> partials;  // a leader's: for two segments
+  // A leader's:
+  std::span<std::byte> partials;  // for two segments
+  std::span<std::byte> room;      // for one of each of the leaders right below
 
   reducing(context& me, const arguments& call)
       : me(me), call(call), below(me), in(me, 0, cut_for(call)) {
-    if (is_leader(me)) partials = me.scratch(2 * std::min(in.cut().piece, call.bytes()));
+    if (!is_leader(me)) return;
+    const std::size_t longest = std::min(in.cut().piece, call.bytes());
+    partials = me.scratch(2 * longest);
+    room = room_for_leaders_below(me, longest);
   }
 
   std::size_t count() const { return in.cut().count(); }
@@ -74,7 +79,7 @@ task<> contribute_own(reducing& of) {
 }
 
 task<> combine_nodes(reducing& of, std::size_t k) {
-  co_await leaders_reduce(of.me, of.partial(k));
+  co_await leaders_reduce(of.me, of.partial(k), of.room);
   if (of.me.rank() != of.first()) co_return;
   if (of.me.rank() == of.call.root) {
     co_await of.me.copy(of.place(k), of.partial(k));

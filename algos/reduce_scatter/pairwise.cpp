@@ -42,7 +42,7 @@ private:
 };
 
 task<> run(context& me, const arguments& call) {
-  pooled<std::byte> next(call.bytes());
+  const std::span<std::byte> next = me.scratch(call.bytes());
   side below(call.bytes(), call.sent_to(me.rank()).data());  // and this rank itself
   side above(call.bytes());
   me.arrive();

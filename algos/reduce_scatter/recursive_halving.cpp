@@ -25,6 +25,7 @@ struct blocks {
   const arguments& call;
   folding fold;
   std::span<std::byte> all;
+  std::span<std::byte> room;  // a speaker's, for as many of another
 
   std::size_t offset(std::size_t rank) const {
     if (rank == me.size()) return all.size();
@@ -41,7 +42,6 @@ struct blocks {
 };
 
 task<> combine_halves(const blocks& in) {
-  pooled<std::byte> room(in.all.size());
   std::size_t first = 0;  // of the speakers whose blocks are still combined here
   for (std::size_t half = in.fold.speakers() / 2; half != 0; half /= 2) {
     const bool upper = (in.fold.speaker() & half) != 0;
@@ -49,17 +49,19 @@ task<> combine_halves(const blocks& in) {
     if (upper) first += half;
     const auto kept = in.of_speakers(first, half);
     const std::size_t other = in.fold.member_of(in.fold.speaker() ^ half);
-    const std::span<std::byte> theirs = {room.data(), kept.size()};
+    const std::span<std::byte> theirs = in.room.first(kept.size());
     co_await exchange_and_combine(in.me, other, given, kept, theirs);
   }
 }
 
 task<> run(context& me, const arguments& call) {
   const std::span<const std::byte> given(call.sent_to(0).data(), call.contributed_bytes(me.size()));
-  const blocks in{me, call, folding(me.size(), me.rank()), me.scratch(given.size())};
+  const folding fold(me.size(), me.rank());
+  const blocks in{me, call, fold, me.scratch(given.size()),
+                  me.scratch(fold.speaks() ? given.size() : 0)};
   me.arrive();
   co_await me.copy(in.all, given);
-  co_await fold_in(me, in.fold, in.all);
+  co_await fold_in(me, in.fold, in.all, in.room);
   if (!in.fold.speaks()) {
     co_await me.expect(in.fold.partner(), call.result());
     co_return;

@@ -28,13 +28,13 @@ task<> receive(context& me, std::size_t distance, std::span<std::byte> theirs) {
 
 task<> run(context& me, const arguments& call) {
   const bool exclusive = call.what == collective::exscan;
-  pooled<std::byte> theirs(call.bytes());
+  const std::span<std::byte> theirs = me.scratch(call.bytes());
   const std::span<std::byte> sum = exclusive ? me.scratch(call.bytes()) : call.result();
   me.arrive();
   co_await me.copy(sum, call.contribution());
   for (std::size_t distance = 1; distance < me.size(); distance *= 2) {
     // Before the long message, or the ranks would send one after the other.
-    if (me.rank() >= distance) co_await me.invite(me.rank() - distance, theirs.size());
+    if (me.rank() >= distance) co_await me.invite(me.rank() - distance, theirs);
     auto outgoing = pass_on(me, distance, sum);
     auto incoming = receive(me, distance, theirs);
     co_await when_all(std::move(outgoing), std::move(incoming));

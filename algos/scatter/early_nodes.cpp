@@ -103,7 +103,7 @@ task<> speak(node_blocks& in) {
   } else if (in.staged.cut().count() == 1) {
     co_await receive_into_stage(in);
   } else {
-    pooled<std::byte> blocks(in.bytes());
+    const std::span<std::byte> blocks = in.me.scratch(in.bytes());
     co_await in.me.expect(in.call.root, blocks);
     in.passed = blocks;
     co_await serve_own_node(in);

@@ -24,26 +24,26 @@ public:
   /// \param of    a team of this rank
   /// \param count elements
   /// \throws error `errc::resource` when this rank's share of the node's memory is used up.
-  shared_buffer(team& of, std::size_t count) : fabric_(&of.fabric()), count_(count) {
+  shared_buffer(team& of, std::size_t count) : node_(&of.fabric().memory()), count_(count) {
     if (count > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) {
       throw error(errc::invalid_argument, "shared_buffer: count " + std::to_string(count) +
                                               " overflows; expected a size that fits into memory");
     }
-    memory_ = fabric_->allocate(count * sizeof(T), wire::fabric::memory_use::buffer);
+    memory_ = node_->allocate(count * sizeof(T), wire::node_memory::use::buffer);
     std::uninitialized_value_construct_n(data(), count_);
   }
   shared_buffer(shared_buffer&& other) noexcept
-      : fabric_(std::exchange(other.fabric_, nullptr)),
+      : node_(std::exchange(other.node_, nullptr)),
         memory_(std::exchange(other.memory_, {})),
         count_(std::exchange(other.count_, 0)) {}
   shared_buffer& operator=(shared_buffer&& other) noexcept {
-    std::swap(fabric_, other.fabric_);
+    std::swap(node_, other.node_);
     std::swap(memory_, other.memory_);
     std::swap(count_, other.count_);
     return *this;
   }
   ~shared_buffer() {
-    if (fabric_ != nullptr) fabric_->deallocate(memory_);
+    if (node_ != nullptr) node_->deallocate(memory_);
   }
 
   T* data() noexcept { return reinterpret_cast<T*>(memory_.data()); }
@@ -59,7 +59,7 @@ public:
   operator std::span<const T>() const noexcept { return {data(), count_}; }
 
 private:
-  wire::fabric* fabric_;
+  wire::node_memory* node_;
   std::span<std::byte> memory_;
   std::size_t count_;
 };

@@ -57,8 +57,8 @@ void doorbell::drain() const noexcept {
   [[maybe_unused]] const ssize_t got = ::read(descriptor_, &count, sizeof count);
 }
 
-void doorbell::sleep(std::optional<clock_time> timeout) const noexcept {
-  pollfd entry{.fd = descriptor_, .events = POLLIN, .revents = 0};
+void doorbell::sleep_on(int descriptor, std::optional<clock_time> timeout) noexcept {
+  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
   if (!timeout) {
     ::ppoll(&entry, 1, nullptr, nullptr);
     return;
@@ -86,6 +86,7 @@ engine::engine(engine_options options, doorbell bell)
       waiting_(options.waiting),
       bell_(std::move(bell)),
       sources_(std::move(options.sources)),
+      wakeups_(bell_.descriptor(), sources_),
       clock_(options.clock) {
   // The constructing thread is the usual caller, and makes frames before it drives anything.
   if (!has_own_thread_) frame_pool::adopt(pool_.get());
@@ -147,6 +148,7 @@ void engine::resume(waiter& entry) {
 
 bool engine::poll() {
   if (asleep_) wake();
+  for (progress_source* const source : sources_) source->progress();
   // relaxed: resume_posted synchronises if there is something.
   bool moved = posted_.load(std::memory_order_relaxed) != nullptr && resume_posted();
   // A resumed coroutine may link and unlink any waiter, so each is taken from the front and, if not
@@ -274,6 +276,9 @@ std::string engine::describe_waits() const {
 
 bool engine::anything_ready() noexcept {
   if (posted_.load(std::memory_order_acquire) != nullptr) return true;
+  for (progress_source* const source : sources_) {
+    if (source->progress()) return true;
+  }
   for (waiter* entry = first_; entry != nullptr; entry = entry->next_) {
     if (entry->ready()) return true;
   }
@@ -282,7 +287,8 @@ bool engine::anything_ready() noexcept {
 
 bool engine::prepare_to_sleep() {
   asleep_ = true;
-  for (wakeup_source* source : sources_) source->arm();
+  for (waiter* entry = first_; entry != nullptr; entry = entry->next_) entry->watch();
+  for (progress_source* source : sources_) source->arm();
   if (!anything_ready() && !resume_interrupted(true)) return true;
   wake();
   return false;
@@ -290,14 +296,14 @@ bool engine::prepare_to_sleep() {
 
 void engine::wake() noexcept {
   asleep_ = false;
-  for (wakeup_source* source : sources_) source->disarm();
+  for (progress_source* source : sources_) source->disarm();
   bell_.drain();
 }
 
 void engine::sleep() {
   if (!prepare_to_sleep()) return;
   ++counters_.sleeps;
-  bell_.sleep(sleep_limit());
+  doorbell::sleep_on(wakeup_descriptor(), sleep_limit());
   wake();
 }
 

@@ -13,8 +13,10 @@
 #include <muster/coro/frame_pool.hpp>
 #include <muster/coro/stop.hpp>
 #include <muster/coro/task.hpp>
+#include <muster/progress/progress_source.hpp>
 #include <muster/progress/waiter.hpp>
 #include <muster/progress/waiting.hpp>
+#include <muster/progress/wakeup_set.hpp>
 
 namespace muster {
 
@@ -23,17 +25,6 @@ enum class progress {
   caller,    ///< whoever waits: progress happens inside `run`, `future::wait` and `future::ready`
   thread,    ///< a thread of the engine's own; operations may be started from any thread
   external,  ///< another event loop, through `poll`, `prepare_to_sleep` and `wakeup_descriptor`
-};
-
-/// A source of wake-ups that the engine must arm before it sleeps (a fabric, for example).
-class wakeup_source {
-public:
-  /// From its return on, anything that makes a waiter ready also rings the engine's doorbell.
-  virtual void arm() noexcept = 0;
-  virtual void disarm() noexcept = 0;
-
-protected:
-  ~wakeup_source() = default;
 };
 
 /// Another time than the system's. Whoever gives it to an engine drives the engine, too: nothing
@@ -66,7 +57,9 @@ public:
   static void ring(int descriptor) noexcept;
   void drain() const noexcept;
   /// Sleeps until rung or until `timeout` has passed; no timeout: until rung.
-  void sleep(std::optional<clock_time> timeout) const noexcept;
+  void sleep(std::optional<clock_time> timeout) const noexcept { sleep_on(descriptor_, timeout); }
+  /// The same until any descriptor is readable.
+  static void sleep_on(int descriptor, std::optional<clock_time> timeout) noexcept;
 
 private:
   int descriptor_;
@@ -77,8 +70,8 @@ struct engine_options {
   waiting_policy waiting = waiting_policy::core_of_its_own();
   /// `progress::thread` only: the processor to pin the thread to; negative: not pinned.
   int processor = -1;
-  /// Armed before the engine sleeps; they outlive it.
-  std::vector<wakeup_source*> sources = {};
+  /// Polled, and armed before the engine sleeps; they outlive it.
+  std::vector<progress_source*> sources = {};
   /// Not null: instead of the system's; outlives the engine.
   virtual_clock* clock = nullptr;
 };
@@ -127,9 +120,9 @@ public:
   /// For `progress::external`: true when nothing is ready and the descriptor will become readable
   /// as soon as something may be; false when `poll` should be called again first.
   bool prepare_to_sleep();
-  /// An eventfd that becomes readable when the engine needs `poll`, after `prepare_to_sleep`.
-  /// `poll` resets it.
-  int wakeup_descriptor() const noexcept { return bell_.descriptor(); }
+  /// Becomes readable when the engine needs `poll`, after `prepare_to_sleep`. `poll` resets it. One
+  /// for the doorbell and all sources.
+  int wakeup_descriptor() const noexcept { return wakeups_.descriptor(); }
   /// How long a sleeper may sleep at most, because of deadlines.
   std::optional<clock_time> sleep_limit() const;
 
@@ -221,7 +214,8 @@ private:
   unsigned spins_skipped_ = 0;  // waits to come that yield at once
   clock_time last_thorough_{0};
   std::atomic<posted*> posted_{nullptr};
-  std::vector<wakeup_source*> sources_;
+  std::vector<progress_source*> sources_;
+  wakeup_set wakeups_;
   virtual_clock* clock_;
   std::atomic<std::size_t> running_{0};
   counters counters_;

@@ -29,6 +29,9 @@ public:
   /// what is too costly to look at often, and always comes before the engine sleeps.
   virtual bool interrupted(clock_time now, bool thorough) noexcept;
 
+  /// Before the engine sleeps: asks whoever can make it ready to wake the engine then.
+  virtual void watch() noexcept {}
+
   const stop_scope* scope() const noexcept { return scope_; }
 
   /// The one thing in memory that has to change before it can be ready; null where it may be

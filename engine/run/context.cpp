@@ -46,7 +46,7 @@ task<> context::run() {
 
 bool context::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
   if (!running_) {
-    if (fabric().broken()) [[unlikely]] {
+    if (members().broken()) [[unlikely]] {
       refuse();
       if (refusal_ != nullptr) return true;
     }
@@ -114,7 +114,7 @@ void context::take_place() noexcept {
   running_ = true;
   lane_ = &board().arrival(ticket_.lane, 0);
   write_record();
-  wire::virtual_time* const time = fabric().time();
+  wire::virtual_time* const time = this->time();
   if (time != nullptr) [[unlikely]] {
     time->begin(ticket_.sequence, call_, prepared_.chosen->id);
   }
@@ -130,15 +130,11 @@ std::size_t context::received_in_node() const noexcept {
 }
 
 void context::write_record() noexcept {
-  wire::call_record& record = fabric().record(ticket_.lane, rank());
-  // A sequence lock, for readers that have seen no arrival. Each release keeps the stores before it
-  // before it: first the old number goes, then the call changes, then the new number stands.
-  record.sequence.store(0, std::memory_order_relaxed);
-  record.kind.store(prepared_.kind, std::memory_order_release);
-  record.count.store(prepared_.count, std::memory_order_release);
-  record.root.store(call_.root, std::memory_order_release);
-  record.details.store(prepared_.details, std::memory_order_release);
-  record.sequence.store(ticket_.sequence, std::memory_order_release);
+  write(members().own_record(ticket_.lane), {.word = ticket_.word,
+                                             .kind = prepared_.kind,
+                                             .count = prepared_.count,
+                                             .root = call_.root,
+                                             .details = prepared_.details});
 }
 
 bool context::lane_is_free() noexcept {
@@ -179,7 +175,7 @@ void context::announce_arrival() noexcept {
   wire::arrival& mine = arrival(index_);
   // relaxed: published by the announcement.
   mine.completed.store(team_.order_.completed(), std::memory_order_relaxed);
-  fabric().announce(mine.word, ticket_.word);
+  memory().announce(mine.word, ticket_.word);
   // The line of an operation soon to come is still in the cache of whoever read it last; a store
   // that has to fetch it would hold up those after it.
   prefetch_to_write(&board().arrival(board().lane_of(ticket_.sequence + soon), index_));
@@ -218,7 +214,7 @@ void context::check_publication(std::size_t bytes) {
 void context::publish(std::span<const std::byte> bytes) {
   if (is_checked()) [[unlikely]]
     check_publication(bytes.size());
-  move_bytes(fabric().time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
+  move_bytes(time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
   announce_arrival();
   prepare_next_publication(bytes.size());
 }
@@ -228,8 +224,8 @@ void context::publish(std::span<const std::byte> first, std::span<const std::byt
   if (is_checked()) [[unlikely]]
     check_publication(bytes);
   std::byte* const place = publication(index_, bytes);
-  move_bytes(fabric().time(), {place, first.size()}, first.data());
-  move_bytes(fabric().time(), {place + first.size(), second.size()}, second.data());
+  move_bytes(time(), {place, first.size()}, first.data());
+  move_bytes(time(), {place + first.size(), second.size()}, second.data());
   announce_arrival();
   prepare_next_publication(bytes);
 }
@@ -244,7 +240,7 @@ void context::prefetch_next(std::size_t local_peer, std::size_t published) const
 std::span<std::byte> context::scratch(std::size_t bytes) { return scratch_.take(bytes); }
 
 std::span<const std::byte> context::save(std::span<const std::byte> bytes) {
-  wire::virtual_time* const time = fabric().time();
+  wire::virtual_time* const time = this->time();
   if (bytes.empty() || (time != nullptr && !time->carries_payload())) return bytes;
   const std::span<std::byte> aside = scratch(bytes.size());
   move_bytes(time, aside, bytes.data());
@@ -252,7 +248,7 @@ std::span<const std::byte> context::save(std::span<const std::byte> bytes) {
 }
 
 void context::save(std::span<std::span<const std::byte>> blocks) {
-  wire::virtual_time* const time = fabric().time();
+  wire::virtual_time* const time = this->time();
   if (time != nullptr && !time->carries_payload()) return;
   std::size_t all = 0;
   for (const auto& block : blocks) all += block.size();
@@ -267,25 +263,27 @@ void context::save(std::span<std::span<const std::byte>> blocks) {
 }
 
 void context::complete() noexcept {
-  wire::virtual_time* const time = fabric().time();
+  wire::virtual_time* const time = this->time();
   if (is_checked() && !has_arrived_once()) [[unlikely]]
     return;
   running_ = false;
   scratch_.clear();
   if (time != nullptr) [[unlikely]]
     time->end(ticket_.sequence, call_);
-  fabric().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
+  memory().announce(board().completion(index_).upto, team_.order_.complete(ticket_.sequence));
   log_arrival(false);
 }
 
 void context::abandon(const error& why) noexcept {
   running_ = false;
   arrived_ = false;
-  if (wire::virtual_time* time = fabric().time()) time->end(ticket_.sequence, call_);
-  fabric().fail({.code = static_cast<errc>(why.code().value()),
-                 .rank = why.rank(),
-                 .text = "rank " + std::to_string(rank()) + ": " + why.text()});
-  fabric().settle();
+  posted_.clear();
+  if (wire::virtual_time* const time = this->time()) time->end(ticket_.sequence, call_);
+  members().fail({.code = static_cast<errc>(why.code().value()),
+                  .rank = why.rank(),
+                  .text = "rank " + std::to_string(rank()) + ": " + why.text()});
+  links().withdraw();
+  memory().settle();
   log_arrival(true);
 }
 
@@ -316,15 +314,31 @@ void context::throw_mismatch(std::size_t local_peer) const {
               node_[local_peer]);
 }
 
+// The newest operation that both have begun tells: a fingerprint covers all calls before. It is one
+// of the last, but for a rank that is far behind.
+bool context::agrees(std::size_t other) const noexcept {
+  const std::uint64_t lanes = board().extent().lanes;
+  for (std::uint64_t back = 0; back < std::min(lanes, ticket_.sequence); ++back) {
+    const std::size_t lane = board().lane_of(ticket_.sequence - back);
+    const std::uint64_t mine = members().called(lane, rank()).word;
+    const std::uint64_t theirs = members().called(lane, other).word;
+    if (((mine ^ theirs) >> 32) == 0) return mine == theirs;
+  }
+  return true;
+}
+
 std::optional<error> context::mismatch(std::size_t other) const {
+  if (agrees(other)) return std::nullopt;
   const std::uint64_t last = ticket_.sequence;
   const std::uint64_t lanes = board().extent().lanes;
   const std::uint64_t first = last > lanes ? last - lanes + 1 : 1;
   for (std::uint64_t sequence = first; sequence <= last; ++sequence) {
     const std::size_t lane = board().lane_of(sequence);
-    const auto mine = read_record(fabric().record(lane, rank()));
-    const auto theirs = read_record(fabric().record(lane, other));
-    if (mine.sequence != sequence || theirs.sequence != sequence || mine == theirs) continue;
+    const auto mine = members().called(lane, rank());
+    const auto theirs = members().called(lane, other);
+    const auto expected = static_cast<std::uint32_t>(sequence);
+    if (mine.sequence() != expected || theirs.sequence() != expected) continue;
+    if (mine.is_like(theirs)) continue;
     std::string they_say = muster::describe(theirs);
     std::string i_say = muster::describe(mine);
     if (they_say == i_say) {  // perhaps something else was chosen by hand
@@ -347,8 +361,8 @@ error context::left_out(std::size_t other, std::uint64_t its_sequence) const {
                      " but nobody of the node of rank " + std::to_string(other) +
                      " sent anything for it, and that rank did for operation " +
                      std::to_string(its_sequence);
-  const auto theirs = read_record(fabric().record(ticket_.lane, other));
-  if (theirs.sequence == its_sequence) text += ", " + muster::describe(theirs);
+  const auto theirs = members().called(ticket_.lane, other);
+  if (theirs.sequence() == its_sequence) text += ", " + muster::describe(theirs);
   return {errc::mismatched_call, text, other};
 }
 
@@ -366,7 +380,7 @@ std::exception_ptr context::unanswered(std::size_t other) const {
   // acquire: what that rank did in the operation comes before.
   const std::uint64_t completed =
       board().completion(shape().index_of(other)).upto.load(std::memory_order_acquire);
-  if (completed < ticket_.sequence || !fabric().all_heard(other)) return nullptr;
+  if (completed < ticket_.sequence || !members().all_heard(other)) return nullptr;
   return std::make_exception_ptr(
       error(errc::mismatched_call,
             "rank " + std::to_string(rank()) + " has rank " + std::to_string(other) +
@@ -377,7 +391,7 @@ std::exception_ptr context::unanswered(std::size_t other) const {
 
 std::exception_ptr context::lost(std::size_t rank) const noexcept {
   // Its life first: what a rank called before it left is on record by then.
-  const wire::liveness state = fabric().state(rank);
+  const wire::liveness state = members().state(rank);
   if (const auto why = mismatch(rank)) return std::make_exception_ptr(*why);
   if (has_neighbors(call_.what)) {
     if (auto why = unanswered(rank)) return why;
@@ -393,7 +407,7 @@ std::exception_ptr context::lost(std::size_t rank) const noexcept {
 }
 
 std::exception_ptr context::breakage() const noexcept {
-  const auto why = fabric().failed();
+  const auto why = members().failed();
   if (!why) return nullptr;
   return std::make_exception_ptr(error(why->code, describe() + ": " + why->text, why->rank));
 }

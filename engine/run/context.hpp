@@ -18,6 +18,7 @@
 #include <muster/coro/pooled.hpp>
 #include <muster/run/arrival_log.hpp>
 #include <muster/run/pipeline.hpp>
+#include <muster/run/posted_places.hpp>
 #include <muster/run/scratch_memory.hpp>
 #include <muster/run/team.hpp>
 #include <muster/run/verb_checks.hpp>
@@ -103,9 +104,12 @@ public:
   task<> send(std::size_t rank, std::span<const std::byte> bytes);
   /// Receives the next bytes from a rank into their place: `invite`, then `receive`.
   task<> expect(std::size_t rank, std::span<std::byte> bytes);
-  /// Lets a rank send its next message of so many bytes, if such are zero-copy; else does nothing.
-  task<> invite(std::size_t rank, std::size_t bytes);
-  /// Receives a message to which its sender was invited, or that is too short for that.
+  /// Lets a rank send its next message into `place`, if messages so long are zero-copy; else does
+  /// nothing. The place is the caller's, `shared_scratch` or `scratch`: the rank may write there
+  /// until the message is received or the operation has ended.
+  task<> invite(std::size_t rank, std::span<std::byte> place);
+  /// Receives a message to which its sender was invited, into that place, or one that is too short
+  /// for that.
   task<> receive(std::size_t rank, std::span<std::byte> bytes);
   bool is_zero_copy(std::size_t bytes) const noexcept;
   /// Of a block that came another way.
@@ -119,10 +123,10 @@ public:
   /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
   /// what has come already the rank that comes first in `ranks` is first.
   peer_arrivals messages_from(pooled_list<std::size_t> ranks) {
-    return {*this, wire::stream::messages, std::move(ranks)};
+    return {*this, peer_arrivals::what::messages, std::move(ranks)};
   }
   peer_arrivals invitations_from(pooled_list<std::size_t> ranks) {
-    return {*this, wire::stream::invitations, std::move(ranks)};
+    return {*this, peer_arrivals::what::invitations, std::move(ranks)};
   }
 
   /// Waits for the next message of whoever of these ranks of a node sends one; `receive` takes it.
@@ -145,14 +149,14 @@ public:
 
   /// Local work. Awaited, so that it can take time where time is virtual.
   wire::work_wait copy(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
-    wire::virtual_time* const time = fabric().time();
+    wire::virtual_time* const time = this->time();
     // In-place forms meet here with both sides the same.
     if (to.data() != from.data() && !from.empty()) move_bytes(time, to, from.data());
     return wire::work_wait(time);
   }
   /// The same into this rank's stage.
   wire::work_wait stage(std::span<std::byte> to, std::span<const std::byte> from) noexcept {
-    wire::virtual_time* const time = fabric().time();
+    wire::virtual_time* const time = this->time();
     timed_copy* const timed = time == nullptr ? team_.copies_to_stage_.of(from.size()) : nullptr;
     if (timed != nullptr) {
       (*timed)(to.data(), from.data(), from.size());
@@ -168,7 +172,7 @@ public:
     return wire::work_wait(nullptr);
   }
   wire::work_wait copy_result(std::span<std::byte> to, const std::byte* from) {
-    wire::virtual_time* const time = fabric().time();
+    wire::virtual_time* const time = this->time();
     read_local_peers([&] {
       if (copy_to_result_ != nullptr) {
         (*copy_to_result_)(to.data(), from, to.size());
@@ -180,7 +184,7 @@ public:
   }
   wire::work_wait combine(std::byte* to, std::span<const std::byte* const> from,
                           std::size_t count) {
-    wire::virtual_time* const time = fabric().time();
+    wire::virtual_time* const time = this->time();
     read_local_peers([&] {
       if (time != nullptr) [[unlikely]] {
         time->combine(call_, to, from, count);
@@ -194,7 +198,7 @@ public:
   /// Whether `verb_checks` are asked: in builds with assertions, and under virtual time.
   bool is_checked() const noexcept {
 #ifdef NDEBUG
-    return fabric().time() != nullptr;
+    return time() != nullptr;
 #else
     return true;
 #endif
@@ -240,9 +244,17 @@ private:
   friend class peer_arrivals;
   friend class shared_scratch;
 
-  wire::fabric& fabric() const noexcept { return team_.fabric(); }
+  wire::node_memory& memory() const noexcept { return team_.memory_; }
+  wire::membership& members() const noexcept { return team_.members_; }
+  wire::virtual_time* time() const noexcept { return team_.time_; }
+  wire::links& links() const noexcept { return team_.links_; }
+  /// A link of this operation.
+  wire::open_link link(std::size_t peer,
+                       wire::links::sends what = wire::links::sends::nothing) const {
+    return {links(), ticket_.channel_lane, peer, what};
+  }
   /// The time that this rank's work so far takes.
-  wire::work_wait work() const noexcept { return wire::work_wait(fabric().time()); }
+  wire::work_wait work() const noexcept { return wire::work_wait(time()); }
   static void move_bytes(wire::virtual_time* time, std::span<std::byte> to,
                          const std::byte* from) noexcept {
     if (to.empty()) return;  // there may be no address
@@ -252,10 +264,10 @@ private:
       copy_bytes(to.data(), from, to.size());
     }
   }
-  const wire::board& board() const noexcept { return team_.fabric().board(); }
+  const wire::board& board() const noexcept { return memory().board(); }
   wire::arrival& arrival(std::size_t local_peer) const noexcept { return lane_[local_peer]; }
   bool has_arrived(std::size_t local_peer) const noexcept {
-    // acquire: pairs with the release in `fabric::announce`.
+    // acquire: pairs with the release in `node_memory::announce`.
     const std::uint64_t word = arrival(local_peer).word.load(std::memory_order_acquire);
     return ((word ^ ticket_.word) >> 32) == 0;
   }
@@ -292,7 +304,7 @@ private:
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Where time is virtual, fetching a flag's line takes some.
   void have_fetched(const void* flag) const noexcept {
-    if (wire::virtual_time* time = fabric().time()) [[unlikely]] {
+    if (wire::virtual_time* const time = this->time()) [[unlikely]] {
       time->fetch_line(flag);
     }
   }
@@ -300,13 +312,13 @@ private:
   /// Set as long as it lives, also where the work between them throws.
   class reading_marks {
   public:
-    explicit reading_marks(wire::fabric& on) noexcept : on_(on) { on_.begin_reading(); }
+    explicit reading_marks(wire::node_memory& on) noexcept : on_(on) { on_.begin_reading(); }
     ~reading_marks() { on_.end_reading(); }
     reading_marks(const reading_marks&) = delete;
     reading_marks& operator=(const reading_marks&) = delete;
 
   private:
-    wire::fabric& on_;
+    wire::node_memory& on_;
   };
   /// Does work that reads local peers' memory. They may have lent it, and whoever lends takes it
   /// back when the operation fails: then the work is not begun, or does not count.
@@ -323,11 +335,11 @@ private:
   void read_lent(Work work) {
     bool whole = false;
     {
-      const reading_marks marks(fabric());
-      whole = !fabric().broken();
+      const reading_marks marks(memory());
+      whole = !members().broken();
       if (whole) work();
     }
-    if (!whole || fabric().broken()) [[unlikely]] {
+    if (!whole || members().broken()) [[unlikely]] {
       throw_breakage();
     }
   }
@@ -342,7 +354,11 @@ private:
   task<> send_pieces(std::size_t rank, std::span<const std::byte> bytes);
   task<> send_zero_copy(std::size_t rank, std::span<const std::byte> bytes);
   /// What comes next from a rank that is to send, or to be sent, so many bytes; also a question.
-  message_header take_header(wire::channel& in, std::size_t from, std::size_t bytes);
+  message_header take_header(wire::link& on, std::size_t from, std::size_t bytes);
+  /// What a rank says with its next invitation, to send so many bytes.
+  void take_invitation(wire::link& on, std::size_t from, std::size_t bytes);
+  /// Whether what came from a rank is of this operation and of so many bytes; else throws.
+  void require_expected(const message_header& header, std::size_t from, std::size_t bytes) const;
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t local_peer, std::size_t bytes) const noexcept {
     if (bytes <= wire::inline_bytes) return arrival(local_peer).payload.data();
@@ -367,6 +383,8 @@ private:
   std::size_t received_in_node() const noexcept;
   /// Why waiting for `rank` is in vain, if it is.
   std::exception_ptr lost(std::size_t rank) const noexcept;
+  /// Whether what a rank is known to have called is what this one called.
+  bool agrees(std::size_t rank) const noexcept;
   std::optional<error> mismatch(std::size_t rank) const;
   /// `rank` has sent something of another operation in this lane, but nobody of its node of this.
   error left_out(std::size_t rank, std::uint64_t its_sequence) const;
@@ -391,6 +409,7 @@ private:
   ticket ticket_;
   arrival_log::begun logged_;  // where the team has a log
   scratch_memory scratch_;
+  posted_places posted_;  // kept where verbs are checked
   pipeline* lenders_ = nullptr;
   std::optional<turn_wait> turn_;  // while it waits for its turn
   std::exception_ptr refusal_;     // why it did not even begin

@@ -15,7 +15,7 @@ std::unique_ptr<team> derive_team(team& of, const derived_team& what) {
     return std::make_unique<team>(of, std::move(reach), what.members, what.rank, what.turn);
   } catch (...) {
     if (reach) {
-      reach->fail(why);
+      reach->members().fail(why);
     } else {
       of.fabric().refuse(what.members, what.sites, what.much, why);
     }

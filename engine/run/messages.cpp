@@ -1,4 +1,4 @@
-// What ranks say to each other through channels, in order.
+// What ranks say to each other over links, in order.
 
 #include <algorithm>
 #include <array>
@@ -11,47 +11,44 @@
 namespace muster {
 namespace {
 
-using wire::stream;
+using sends = wire::links::sends;
 
-static_assert(sizeof(message_header) + context::most_note <= wire::channel::most_head);
+static_assert(sizeof(message_header) + context::most_note <= wire::link::most_head);
 
-/// A channel of this rank, for as long as it is used.
-class open_channel {
-public:
-  open_channel(wire::fabric& on, std::size_t lane, std::size_t from, std::size_t to, stream what)
-      : fabric_(on), channel_(on.open(lane, from, to, what)) {}
-  ~open_channel() { fabric_.close(channel_); }
-  open_channel(const open_channel&) = delete;
-  open_channel& operator=(const open_channel&) = delete;
+std::span<std::byte> bytes_of(message_header& header) noexcept {
+  return std::as_writable_bytes(std::span(&header, 1));
+}
 
-  wire::channel& operator*() const noexcept { return channel_; }
-  wire::channel* operator->() const noexcept { return &channel_; }
-
-private:
-  wire::fabric& fabric_;
-  wire::channel& channel_;
-};
-
-/// What comes next in a channel that holds one; it stays there.
-message_header next_header(const wire::channel& in) noexcept {
+/// What comes next on a link that holds one; it stays there.
+message_header next_header(const wire::link& on, peer_arrivals::what what) noexcept {
   message_header next;
-  in.peek(std::as_writable_bytes(std::span(&next, 1)));
+  if (what == peer_arrivals::what::messages) {
+    on.peek(bytes_of(next));
+  } else {
+    on.peek_invitation(bytes_of(next));
+  }
   return next;
 }
 
-// Pieces half as long as the channel keep both ends busy at once.
-constexpr std::size_t channel_piece = wire::channel::capacity / 2;
+// Pieces half as long as what may be on its way keep both ends busy at once.
+constexpr std::size_t link_piece = wire::link::capacity / 2;
 
 }  // namespace
 
-bool channel_wait::ready() noexcept {
+bool link_wait::ready() noexcept {
   switch (what_) {
     case until::has_room:
-      return channel_.has_room(bytes_);
+      return link_.has_room(bytes_);
+    case until::can_put:
+      return link_.can_put();
     case until::has_left:
-      return channel_.has_left();
+      return link_.has_left();
+    case until::can_post:
+      return link_.can_post();
+    case until::has_body:
+      return link_.body() != wire::link::body_state::under_way;
     default:
-      return channel_.holds(bytes_);
+      return link_.holds(bytes_);
   }
 }
 
@@ -66,67 +63,69 @@ task<> context::send(std::size_t to, std::span<const std::byte> bytes) {
 }
 
 task<> context::send_pieces(std::size_t to, std::span<const std::byte> bytes) {
-  using until = channel_wait::until;
-  const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
+  using until = link_wait::until;
+  const wire::open_link out = link(to, sends::messages);
   const message_header header{ticket_.word, bytes.size()};
   auto head = std::as_bytes(std::span(&header, 1));
   do {
-    const auto body = bytes.first(std::min(bytes.size(), channel_piece));
-    co_await channel_wait(*this, *out, until::has_room, head.size() + body.size(), to);
-    out->put(head, body);
+    const auto body = bytes.first(std::min(bytes.size(), link_piece));
+    co_await link_wait(*this, *out, until::has_room, head.size() + body.size(), to);
+    out->send(head, body);
     co_await work();
     head = {};
     bytes = bytes.subspan(body.size());
   } while (!bytes.empty());
-  co_await channel_wait(*this, *out, until::has_left, 0, to);
+  co_await link_wait(*this, *out, until::has_left, 0, to);
 }
 
 task<> context::send_zero_copy(std::size_t to, std::span<const std::byte> bytes) {
-  using until = channel_wait::until;
-  const open_channel in(fabric(), ticket_.channel_lane, to, rank(), stream::invitations);
-  const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
+  using until = link_wait::until;
+  const wire::open_link out = link(to, sends::messages);
   const message_header header{ticket_.word, bytes.size()};
-  co_await invitation_wait(*this, *in, *out, header, to);
-  take_header(*in, to, bytes.size());
-  co_await channel_wait(*this, *out, until::has_room, wire::channel::zero_copy_room, to);
-  out->put_zero_copy(std::as_bytes(std::span(&header, 1)), bytes);
+  co_await invitation_wait(*this, *out, header, to);
+  take_invitation(*out, to, bytes.size());
+  co_await link_wait(*this, *out, until::can_put, 0, to);
+  out->put(std::as_bytes(std::span(&header, 1)), bytes);
   co_await work();
-  co_await channel_wait(*this, *out, until::has_left, 0, to);
+  co_await link_wait(*this, *out, until::has_left, 0, to);
   if (out->was_refused()) co_await send_pieces(to, bytes);
 }
 
-task<> context::invite(std::size_t from, std::size_t bytes) {
+task<> context::invite(std::size_t from, std::span<std::byte> place) {
   if (is_checked()) [[unlikely]]
     checks().exchange("invites", from, size());
-  if (!is_zero_copy(bytes)) co_return;
-  using until = channel_wait::until;
-  const open_channel out(fabric(), ticket_.channel_lane, rank(), from, stream::invitations);
-  const message_header header{ticket_.word, bytes};
-  co_await channel_wait(*this, *out, until::has_room, sizeof header, from);
-  out->put(std::as_bytes(std::span(&header, 1)), {});
+  if (!is_zero_copy(place.size())) co_return;
+  if (is_checked()) [[unlikely]]
+    posted_.add(from, place);
+  const wire::open_link out = link(from, sends::invitations);
+  const message_header header{ticket_.word, place.size()};
+  co_await link_wait(*this, *out, link_wait::until::can_post, 0, from);
+  out->post(std::as_bytes(std::span(&header, 1)), place);
   co_await work();
 }
 
 task<> context::receive(std::size_t from, std::span<std::byte> bytes) {
-  if (is_checked()) [[unlikely]]
+  if (is_checked()) [[unlikely]] {
     checks().exchange("receives from", from, size());
-  using until = channel_wait::until;
-  const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);
+    if (is_zero_copy(bytes.size())) checks().receive(from, bytes, posted_.take(from));
+  }
+  using until = link_wait::until;
+  const wire::open_link in = link(from);
   do {
-    co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
+    co_await link_wait(*this, *in, until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, bytes.size()).bytes != bytes.size());
   if (is_zero_copy(bytes.size())) {
-    bool taken = false;
-    read_lent([&] { taken = in->take_zero_copy(bytes); });
+    read_lent([&] { in->begin_taking(bytes); });
     co_await work();
-    if (taken) co_return;
+    co_await link_wait(*this, *in, until::has_body, 0, from);
+    if (in->body() == wire::link::body_state::in_place) co_return;
     // The sender finds out, and sends it once more, in pieces.
-    co_await channel_wait(*this, *in, until::holds, sizeof(message_header), from);
+    co_await link_wait(*this, *in, until::holds, sizeof(message_header), from);
     take_header(*in, from, bytes.size());
   }
   while (!bytes.empty()) {
-    const auto piece = bytes.first(std::min(bytes.size(), channel_piece));
-    co_await channel_wait(*this, *in, until::holds, piece.size(), from);
+    const auto piece = bytes.first(std::min(bytes.size(), link_piece));
+    co_await link_wait(*this, *in, until::holds, piece.size(), from);
     in->take(piece);
     co_await work();
     bytes = bytes.subspan(piece.size());
@@ -134,7 +133,7 @@ task<> context::receive(std::size_t from, std::span<std::byte> bytes) {
 }
 
 task<> context::expect(std::size_t from, std::span<std::byte> bytes) {
-  co_await invite(from, bytes.size());
+  co_await invite(from, bytes);
   co_await receive(from, bytes);
 }
 
@@ -143,14 +142,14 @@ task<> context::send_note(std::size_t to, std::span<const std::byte> note) {
     checks().exchange("sends a note to", to, size());
     checks().note("sends", note.size(), most_note);
   }
-  const open_channel out(fabric(), ticket_.channel_lane, rank(), to, stream::messages);
-  std::array<std::byte, wire::channel::most_head> head;
+  const wire::open_link out = link(to, sends::messages);
+  std::array<std::byte, wire::link::most_head> head;
   const message_header header{ticket_.word, note.size()};
   std::memcpy(head.data(), &header, sizeof header);
   std::ranges::copy(note, head.begin() + sizeof header);
   const std::size_t bytes = sizeof header + note.size();
-  co_await channel_wait(*this, *out, channel_wait::until::has_room, bytes, to);
-  out->put(std::span(head).first(bytes), {});
+  co_await link_wait(*this, *out, link_wait::until::has_room, bytes, to);
+  out->send(std::span(head).first(bytes), {});
   co_await work();
 }
 
@@ -159,19 +158,31 @@ task<> context::receive_note(std::size_t from, std::span<std::byte> note) {
     checks().exchange("receives a note from", from, size());
     checks().note("receives", note.size(), most_note);
   }
-  const open_channel in(fabric(), ticket_.channel_lane, from, rank(), stream::messages);
+  const wire::open_link in = link(from);
   do {
-    co_await channel_wait(*this, *in, channel_wait::until::holds, sizeof(message_header), from);
+    co_await link_wait(*this, *in, link_wait::until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, note.size()).bytes != note.size());
   if (!note.empty()) in->take(note);  // came with its header
   co_await work();
 }
 
-message_header context::take_header(wire::channel& in, std::size_t from, std::size_t bytes) {
+message_header context::take_header(wire::link& on, std::size_t from, std::size_t bytes) {
   message_header header;
-  in.take(std::as_writable_bytes(std::span(&header, 1)));
+  on.take(bytes_of(header));
+  require_expected(header, from, bytes);
+  return header;
+}
+
+void context::take_invitation(wire::link& on, std::size_t from, std::size_t bytes) {
+  message_header header;
+  on.take_invitation(bytes_of(header));
+  require_expected(header, from, bytes);
+}
+
+void context::require_expected(const message_header& header, std::size_t from,
+                               std::size_t bytes) const {
   const std::uint64_t said = header.bytes & ~message_header::asks;
-  if (header.word == ticket_.word && said == bytes) return header;
+  if (header.word == ticket_.word && said == bytes) return;
   if (auto why = mismatch(from)) throw *why;
   if (has_neighbors(call_.what) && (header.word ^ ticket_.word) >> 32 != 0) {
     throw not_mutual(from, header.word >> 32);
@@ -192,14 +203,14 @@ void context::check_length(std::size_t from, std::size_t sent, std::size_t expec
               from);
 }
 
-bool invitation_wait::ready() noexcept { return invitations_.holds(sizeof(message_header)); }
+bool invitation_wait::ready() noexcept { return link_.is_invited(); }
 
 bool invitation_wait::interrupted(clock_time now, bool thorough) noexcept {
   if (collective_wait::interrupted(now, thorough)) return true;
   const auto question = std::as_bytes(std::span(&question_, 1));
-  if (thorough && !asked_ && messages_.has_room(question.size())) {
+  if (thorough && !asked_ && link_.has_room(question.size())) {
     asked_ = true;
-    messages_.put(question, {});
+    link_.send(question, {});
   }
   return false;
 }
@@ -208,27 +219,32 @@ bool invitation_wait::interrupted(clock_time now, bool thorough) noexcept {
 
 task<std::size_t> context::sender_among(std::span<const std::size_t> ranks) {
   pooled_list<std::size_t> all(ranks.begin(), ranks.end());
-  peer_arrivals coming(*this, stream::messages, std::move(all), peer_arrivals::senders::any);
+  peer_arrivals coming(*this, peer_arrivals::what::messages, std::move(all),
+                       peer_arrivals::senders::any);
   const auto first = co_await coming.next();
   co_return *first;
 }
 
-peer_arrivals::peer_arrivals(context& me, stream what, pooled_list<std::size_t> ranks, senders who)
-    : collective_wait(me), who_(who), pending_(std::move(ranks)) {
-  channels_.reserve(pending_.size());
+peer_arrivals::peer_arrivals(context& me, what of, pooled_list<std::size_t> ranks, senders who)
+    : collective_wait(me), what_(of), who_(who), pending_(std::move(ranks)) {
+  links_.reserve(pending_.size());
   for (const std::size_t rank : pending_) {
-    channels_.push_back(&me.fabric().open(me.ticket_.channel_lane, rank, me.rank(), what));
+    links_.push_back(&me.links().open(me.ticket_.channel_lane, rank, sends::nothing));
   }
-  open_ = channels_;
+  open_ = links_;
 }
 
 peer_arrivals::~peer_arrivals() {
-  for (wire::channel* const each : open_) me_.fabric().close(*each);
+  for (wire::link* const each : open_) me_.links().close(*each);
+}
+
+bool peer_arrivals::has_come(const wire::link& on) const noexcept {
+  return what_ == what::messages ? on.holds(sizeof(message_header)) : on.is_invited();
 }
 
 bool peer_arrivals::ready() noexcept {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (!has_come_on(*channels_[i])) continue;
+    if (!is_expected(*links_[i])) continue;
     found_ = i;
     return true;
   }
@@ -237,10 +253,10 @@ bool peer_arrivals::ready() noexcept {
 
 // Where any may send, one to whom it did not fall may be ahead: what has come from it may be of a
 // later operation in this lane.
-bool peer_arrivals::has_come_on(const wire::channel& channel) const noexcept {
-  if (!channel.holds(sizeof(message_header))) return false;
+bool peer_arrivals::is_expected(const wire::link& on) const noexcept {
+  if (!has_come(on)) return false;
   if (who_ == senders::all) return true;
-  return ((next_header(channel).word ^ me_.ticket_.word) >> 32) == 0;
+  return ((next_header(on, what_).word ^ me_.ticket_.word) >> 32) == 0;
 }
 
 // A node's ranks use a lane again when all of them are done with its last operation: where that has
@@ -248,9 +264,10 @@ bool peer_arrivals::has_come_on(const wire::channel& channel) const noexcept {
 std::exception_ptr peer_arrivals::in_vain(std::size_t rank) const noexcept {
   if (who_ == senders::any && all_heard()) {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
-      const wire::channel& from = *channels_[i];
-      if (!from.holds(sizeof(message_header)) || has_come_on(from)) continue;
-      return std::make_exception_ptr(me_.left_out(pending_[i], next_header(from).word >> 32));
+      const wire::link& from = *links_[i];
+      if (!has_come(from) || is_expected(from)) continue;
+      return std::make_exception_ptr(
+          me_.left_out(pending_[i], next_header(from, what_).word >> 32));
     }
   }
   return collective_wait::in_vain(rank);
@@ -258,7 +275,7 @@ std::exception_ptr peer_arrivals::in_vain(std::size_t rank) const noexcept {
 
 bool peer_arrivals::all_heard() const noexcept {
   return std::ranges::all_of(pending_,
-                             [this](std::size_t rank) { return me_.fabric().all_heard(rank); });
+                             [this](std::size_t rank) { return me_.members().all_heard(rank); });
 }
 
 std::optional<std::size_t> peer_arrivals::take_arrival() {
@@ -271,7 +288,7 @@ std::optional<std::size_t> peer_arrivals::take_arrival() {
 
 void peer_arrivals::erase(std::size_t index) {
   pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
-  channels_.erase(channels_.begin() + static_cast<std::ptrdiff_t>(index));
+  links_.erase(links_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 void peer_arrivals::forget(std::span<const std::size_t> ranks) {
@@ -281,19 +298,18 @@ void peer_arrivals::forget(std::span<const std::size_t> ranks) {
   }
 }
 
-bool peer_arrivals::awaits(std::size_t rank) const noexcept {
-  const auto at = std::ranges::find(pending_, rank);
-  if (at == pending_.end()) return false;
-  if (has_come_on(*channels_[static_cast<std::size_t>(at - pending_.begin())])) return false;
+bool peer_arrivals::awaits(std::size_t candidate) const noexcept {
+  if (is_expected(*links_[candidate])) return false;
   if (who_ == senders::all) return true;
-  return me_.fabric().state(rank) != wire::liveness::left || node_has_left(rank);
+  const std::size_t rank = pending_[candidate];
+  return me_.members().state(rank) != wire::liveness::left || node_has_left(rank);
 }
 
 // One that has left may have done all that fell to it, as long as others of its node are there.
 bool peer_arrivals::node_has_left(std::size_t of) const noexcept {
   const std::size_t node = me_.shape().node_of(of);
   return std::ranges::all_of(pending_, [this, node](std::size_t rank) {
-    return me_.shape().node_of(rank) != node || me_.fabric().state(rank) == wire::liveness::left;
+    return me_.shape().node_of(rank) != node || me_.members().state(rank) == wire::liveness::left;
   });
 }
 

@@ -11,7 +11,7 @@ namespace {
 /// line that long operations alone use may be any number of operations old. Nor can it be of a
 /// later operation, which waits for this one.
 bool has_segments(const wire::counter& word, std::uint64_t value) noexcept {
-  // acquire: pairs with the release in `fabric::announce`.
+  // acquire: pairs with the release in `node_memory::announce`.
   const std::uint64_t seen = word.load(std::memory_order_acquire);
   return ((seen ^ value) >> 32) == 0 && seen >= value;
 }
@@ -74,7 +74,7 @@ bool pipeline::lend(std::span<const std::byte> contribution, lending how) noexce
 
 bool pipeline::offer(std::span<const std::byte> memory, bool foreign,
                      std::size_t segments_to_take) noexcept {
-  const wire::origin from = me_.fabric().lend(memory, foreign && me_.team_.may_lend_foreign());
+  const wire::origin from = me_.memory().lend(memory, foreign && me_.team_.may_lend_foreign());
   pipeline_head(me_.index_).from = from;  // published by the first post
   if (from.where == wire::origin::kind::foreign) {
     lent_foreign_ = memory;
@@ -92,7 +92,7 @@ bool pipeline::is_better_foreign(std::size_t bytes, std::size_t block_bytes) con
   const machine& seen = me_.team_.machine();
   const std::size_t footprint = 2 * bytes * me_.node().size();
   if (block_bytes >= seen.foreign_from(readers, footprint)) return true;
-  if (me_.fabric().time() != nullptr || block_bytes < machine::least_unstaged_bytes) return false;
+  if (me_.time() != nullptr || block_bytes < machine::least_unstaged_bytes) return false;
   if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return false;
   return (readers == 1 && is_exchange_beyond_caches(footprint)) || is_stage_too_new(bytes, readers);
 }
@@ -124,7 +124,7 @@ pipeline::slot_wait pipeline::slot(std::size_t segment,
 
 void pipeline::post(std::size_t segment) noexcept {
   posted_ = segment + 1;
-  me_.fabric().announce(pipeline_head(me_.index_).posted, me_.ticket_.segments(segment + 1));
+  me_.memory().announce(pipeline_head(me_.index_).posted, me_.ticket_.segments(segment + 1));
 }
 
 bool pipeline::is_here(std::size_t local_peer, std::size_t segment) const noexcept {
@@ -161,7 +161,7 @@ const std::byte* pipeline::piece(std::size_t local_peer, std::size_t segment,
   const auto& from = pipeline_head(local_peer).from;
   if (from.where == wire::origin::kind::staged)
     return stage(local_peer, segment) + block * cut_.piece;
-  const std::byte* lent = me_.fabric().borrow(from);
+  const std::byte* lent = me_.memory().borrow(from);
   return lent == nullptr ? nullptr : lent + block * cut_.block_bytes + cut_.offset(segment);
 }
 
@@ -181,9 +181,8 @@ pipeline::copying pipeline::copy(std::size_t local_peer, std::size_t segment, st
 
 pipeline::copying pipeline::fetch(std::size_t local_peer, const wire::origin& from,
                                   std::size_t offset, std::span<std::byte> to) {
-  const std::size_t rank = me_.rank_of(local_peer);
   int refused = 0;
-  me_.read_local_peers([&] { refused = me_.fabric().fetch(rank, from, offset, to); });
+  me_.read_local_peers([&] { refused = me_.memory().fetch(local_peer, from, offset, to); });
   if (refused != 0) return copying(copy_bounced(local_peer, offset, to));
   return copying(me_.work());
 }
@@ -199,7 +198,10 @@ public:
   void await_resume() { rethrow_interruption(); }
 
 private:
-  bool awaits(std::size_t rank) const noexcept override { return rank == me_.rank_of(local_peer_); }
+  std::span<const std::size_t> candidates() const noexcept override {
+    return me_.node().subspan(local_peer_, 1);
+  }
+  bool awaits(std::size_t) const noexcept override { return true; }
 
   const pipeline& pipeline_;
   std::size_t local_peer_;
@@ -211,7 +213,7 @@ task<> pipeline::copy_bounced(std::size_t local_peer, std::size_t offset, std::s
     ask(local_peer, offset, piece.size());
     co_await bounce_wait(me_, *this, local_peer);
     co_await me_.copy_result(piece, bounce_buffer(local_peer));
-    me_.fabric().announce(pipeline_tail(me_.index_).used, request_);
+    me_.memory().announce(pipeline_tail(me_.index_).used, request_);
     offset += piece.size();
     to = to.subspan(piece.size());
   }
@@ -222,18 +224,18 @@ void pipeline::ask(std::size_t local_peer, std::size_t offset, std::size_t bytes
   mine.offset = offset;
   mine.bytes = bytes;
   request_ = me_.ticket_.segments(wire::copy_request::of(local_peer, ++request_count_));
-  me_.fabric().announce(mine.asked, request_);
+  me_.memory().announce(mine.asked, request_);
 }
 
 bool pipeline::is_given() const noexcept {
-  // acquire: pairs with the release in `fabric::announce`.
+  // acquire: pairs with the release in `node_memory::announce`.
   return pipeline_tail(me_.index_).given.load(std::memory_order_acquire) == request_;
 }
 
 bool pipeline::has_asked(std::size_t local_peer) const noexcept {
   const wire::pipeline_tail& theirs = pipeline_tail(local_peer);
-  // acquire: pairs with the release in `fabric::announce`; what is asked for stands still until it
-  // is given. relaxed: only whoever is asked writes `given`.
+  // acquire: pairs with the release in `node_memory::announce`; what is asked for stands still
+  // until it is given. relaxed: only whoever is asked writes `given`.
   const std::uint64_t asked = theirs.asked.load(std::memory_order_acquire);
   const std::uint64_t mine = me_.ticket_.segments(wire::copy_request::of(me_.index_, 0));
   return ((asked ^ mine) >> wire::copy_request::count_bits) == 0 &&
@@ -248,7 +250,7 @@ void pipeline::answer(std::size_t local_peer) noexcept {
   copy_bytes(bounce_buffer(me_.index_), piece.data(), piece.size());
   answered_ = local_peer;
   answer_ = theirs.asked.load(std::memory_order_relaxed);  // `has_asked` has synchronised
-  me_.fabric().announce(theirs.given, answer_);
+  me_.memory().announce(theirs.given, answer_);
 }
 
 // It may have used others' since.
@@ -270,12 +272,12 @@ void pipeline::answer_readers() noexcept {
 }
 
 void pipeline::take(std::size_t segment) noexcept {
-  me_.fabric().announce(pipeline_tail(me_.index_).taken, me_.ticket_.segments(segment + 1));
+  me_.memory().announce(pipeline_tail(me_.index_).taken, me_.ticket_.segments(segment + 1));
 }
 
 void pipeline::take_of(std::size_t local_peer, std::size_t segment) noexcept {
   // The local peer's own line: it reads nothing on this pipeline, so nobody else writes there.
-  me_.fabric().announce(pipeline_tail(local_peer).taken, me_.ticket_.segments(segment + 1));
+  me_.memory().announce(pipeline_tail(local_peer).taken, me_.ticket_.segments(segment + 1));
 }
 
 pipeline::return_wait pipeline::returned(std::size_t readers) noexcept {
@@ -299,8 +301,8 @@ const void* pipeline::segment_wait::watched() const noexcept {
 
 bool pipeline::segment_wait::ready() noexcept { return pipeline_.is_here(local_peer_, segment_); }
 
-bool pipeline::segment_wait::awaits(std::size_t rank) const noexcept {
-  return rank == me_.rank_of(local_peer_);
+std::span<const std::size_t> pipeline::segment_wait::candidates() const noexcept {
+  return me_.node().subspan(local_peer_, 1);
 }
 
 takers_wait::takers_wait(context& me, std::size_t pipeline, std::uint64_t segments,
@@ -335,11 +337,14 @@ const void* takers_wait::watched() const noexcept {
   return next_ == end_ ? nullptr : &taken_by(readers_[next_]);
 }
 
-bool takers_wait::awaits(std::size_t rank) const noexcept {
-  if (sole_reader_ != pipeline::all) {
-    return rank == me_.rank_of(sole_reader_) && !is_taken(me_.index_);
-  }
-  return next_ < end_ && rank == me_.rank_of(readers_[next_]);
+// One at a time: all are needed.
+std::span<const std::size_t> takers_wait::candidates() const noexcept {
+  if (sole_reader_ != pipeline::all) return me_.node().subspan(sole_reader_, 1);
+  return next_ < end_ ? me_.node().subspan(readers_[next_], 1) : std::span<const std::size_t>{};
+}
+
+bool takers_wait::awaits(std::size_t) const noexcept {
+  return sole_reader_ == pipeline::all || !is_taken(me_.index_);
 }
 
 }  // namespace muster

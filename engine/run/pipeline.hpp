@@ -182,7 +182,8 @@ protected:
   ~takers_wait() = default;
 
 private:
-  bool awaits(std::size_t rank) const noexcept override;
+  std::span<const std::size_t> candidates() const noexcept override;
+  bool awaits(std::size_t candidate) const noexcept override;
   const wire::counter& taken_by(std::size_t line) const noexcept;
   bool is_taken(std::size_t line) const noexcept;
 
@@ -227,7 +228,8 @@ public:
   const void* watched() const noexcept override;
 
 private:
-  bool awaits(std::size_t rank) const noexcept override;
+  std::span<const std::size_t> candidates() const noexcept override;
+  bool awaits(std::size_t) const noexcept override { return true; }
 
   pipeline& pipeline_;
   std::size_t local_peer_;

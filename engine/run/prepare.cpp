@@ -18,7 +18,8 @@ prepared_call prepare(const team& on, const arguments& call, const choice& by_ha
   result.moves_nothing = moves_nothing(call);
   result.stages =
       result.moves_nothing ? stage_kind::none : chosen.row->stages(on.shape(), on.machine(), tuned);
-  if (result.stages >= stage_kind::lengthy && on.fabric().board().extent().long_stages == 0) {
+  if (result.stages >= stage_kind::lengthy &&
+      on.fabric().memory().board().extent().long_stages == 0) {
     throw error(errc::invalid_argument,
                 describe(call) +
                     ": takes long stages, and its team was made without; expected a "

@@ -21,7 +21,7 @@ void shared_scratch::announce() noexcept {
   me_.arrive();
 }
 
-wire::origin shared_scratch::where() const noexcept { return me_.fabric().lend(memory_, false); }
+wire::origin shared_scratch::where() const noexcept { return me_.memory().lend(memory_, false); }
 
 task<std::span<std::byte>> context::shared_scratch_of(std::size_t local_peer, std::size_t bytes) {
   const auto published = co_await read(local_peer, sizeof(wire::origin));
@@ -32,7 +32,7 @@ task<std::span<std::byte>> context::shared_scratch_of(std::size_t local_peer, st
 
 std::span<std::byte> context::shared_scratch_at(const wire::origin& where,
                                                 std::size_t bytes) const noexcept {
-  return {const_cast<std::byte*>(fabric().borrow(where)), bytes};
+  return {const_cast<std::byte*>(memory().borrow(where)), bytes};
 }
 
 // ---- the team's
@@ -47,13 +47,13 @@ std::span<std::byte> team::take_shared_scratch(std::size_t bytes) {
     return found;
   }
   idle_shared_scratch_.reserve(shared_scratch_count_ + 1);  // so that giving it back cannot fail
-  constexpr auto use = wire::fabric::memory_use::shared_scratch;
+  constexpr auto use = wire::node_memory::use::shared_scratch;
   std::span<std::byte> taken;
   try {
-    taken = fabric_.allocate(wanted, use);
+    taken = memory_.allocate(wanted, use);
   } catch (const error&) {  // idle memory of other sizes may be in the way
     free_shared_scratch();
-    taken = fabric_.allocate(wanted, use);
+    taken = memory_.allocate(wanted, use);
   }
   ++shared_scratch_count_;
   return taken;
@@ -64,7 +64,7 @@ void team::give_back_shared_scratch(std::span<std::byte> memory) noexcept {
 }
 
 void team::free_shared_scratch() noexcept {
-  for (const std::span<std::byte> each : idle_shared_scratch_) fabric_.deallocate(each);
+  for (const std::span<std::byte> each : idle_shared_scratch_) memory_.deallocate(each);
   shared_scratch_count_ -= idle_shared_scratch_.size();
   idle_shared_scratch_.clear();
 }

@@ -14,13 +14,17 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
            muster::catalog rows, const muster::machine& measured)
     : engine_(where),
       fabric_(reach),
+      memory_(reach.memory()),
+      links_(reach.links()),
+      members_(reach.members()),
+      time_(reach.time()),
       shape_(std::move(ranks)),
       rank_(rank),
       node_(shape_.ranks_of(shape_.node_of(rank))),
       node_index_(shape_.index_of(rank)),
       machine_(measured),
       selector_(shape_, machine_, rows),
-      order_(reach.board().extent()),
+      order_(reach.memory().board().extent()),
       known_complete_(node_.size(), 0) {
   if (node_.size() > most_ranks_a_node) {
     throw error(errc::invalid_argument, "team: a node has " + std::to_string(node_.size()) +
@@ -78,8 +82,8 @@ prepared_call team::prepare_call(const arguments& call) {
 }
 
 void team::require_whole() const {
-  if (!fabric_.broken()) return;
-  const auto why = fabric_.failed();
+  if (!members_.broken()) return;
+  const auto why = members_.failed();
   if (why) throw error(why->code, "the team is broken: " + why->text, why->rank);
 }
 

@@ -89,9 +89,10 @@ public:
 
   /// Whether a rank of this node is seen to have begun the operation that this rank begins next.
   bool has_begun_next(std::size_t rank) const noexcept {
-    // relaxed: nothing of what it wrote before is read here.
-    return fabric_.record(order_.next_lane(), rank).sequence.load(std::memory_order_relaxed) >=
-           order_.next();
+    // Sequence numbers are known modulo 2^32.
+    const auto ahead = members_.called(order_.next_lane(), rank).sequence() -
+                       static_cast<std::uint32_t>(order_.next());
+    return static_cast<std::int32_t>(ahead) >= 0;
   }
 
   /// What is to be known of a call before it begins; see `prepare`. Made by whoever drives the
@@ -122,6 +123,11 @@ private:
   muster::engine& engine_;
   std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
   wire::fabric& fabric_;
+  // Its parts, which every operation uses.
+  wire::node_memory& memory_;
+  wire::links& links_;
+  wire::membership& members_;
+  wire::virtual_time* time_;
   muster::shape shape_;
   std::size_t rank_;
   std::span<const std::size_t> node_;      // the ranks of this rank's node

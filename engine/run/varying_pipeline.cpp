@@ -104,7 +104,7 @@ pipeline::copying varying_pipeline::copy(std::size_t local_peer, std::size_t seg
     case wire::origin::kind::foreign:
       return fetch(local_peer, from, note.offset, whole);
     default:
-      return copying(me_.copy_result(whole, me_.fabric().borrow(from) + note.offset));
+      return copying(me_.copy_result(whole, me_.memory().borrow(from) + note.offset));
   }
 }
 

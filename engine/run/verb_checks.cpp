@@ -69,6 +69,14 @@ void verb_checks::exchange(std::string_view verb, std::size_t with, std::size_t 
   refuse(verb, " rank ", with, "; expected one below ", ranks);
 }
 
+void verb_checks::receive(std::size_t from, std::span<std::byte> place,
+                          std::optional<std::span<std::byte>> posted) const {
+  if (!posted) refuse("receives a long message of rank ", from, "; expected to invite it before");
+  if (posted->data() == place.data() && posted->size() == place.size()) return;
+  refuse("receives ", place.size(), " bytes of rank ", from, " elsewhere than it invited ",
+         posted->size(), "; expected the same place");
+}
+
 void verb_checks::note(std::string_view verb, std::size_t bytes, std::size_t most) const {
   if (bytes > most) {
     refuse(verb, " a note of ", bytes, " bytes; expected at most ", most);

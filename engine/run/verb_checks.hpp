@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include <muster/call/arguments.hpp>
@@ -28,6 +30,9 @@ public:
   void use_pipeline(std::size_t index) const;
   /// A message to a rank or from it.
   void exchange(std::string_view verb, std::size_t with, std::size_t ranks) const;
+  /// A long message into the place in which its sender was invited to put it, if it was.
+  void receive(std::size_t from, std::span<std::byte> place,
+               std::optional<std::span<std::byte>> posted) const;
   void note(std::string_view verb, std::size_t bytes, std::size_t most) const;
   void complete(bool arrived) const;
 

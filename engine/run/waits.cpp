@@ -11,26 +11,44 @@ muster::engine& collective_wait::engine_of(context& me) noexcept { return me.tea
 bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   if (interrupted_by_scope(now, [this] { return me_.describe() + ": "; }, me_.rank())) return true;
   me_.answer_readers();  // one of them may have to be answered before this wait can end
-  if (me_.fabric().broken()) {
+  if (me_.members().broken()) {
     if (auto why = me_.breakage()) {
       interrupt(std::move(why));
       return true;
     }
   }
   if (!thorough) return false;
-  for (std::size_t rank = 0; rank < me_.size(); ++rank) {
-    if (rank == me_.rank() || !awaits(rank)) continue;
-    auto why = in_vain(rank);
+  const std::span<const std::size_t> ranks = candidates();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!awaits_other(i)) continue;
+    auto why = in_vain(ranks[i]);
     // It may have done its part just before it left, with others still to come.
-    if (why == nullptr || ready() || !awaits(rank)) continue;
+    if (why == nullptr || ready() || !awaits(i)) continue;
     // A rank that breaks the team may leave right after: the first of the two is the reason.
-    if (me_.fabric().broken()) {
+    if (me_.members().broken()) {
       if (auto first = me_.breakage_once_written()) why = std::move(first);
     }
     interrupt(std::move(why));
     return true;
   }
   return false;
+}
+
+bool collective_wait::awaits_other(std::size_t candidate) const noexcept {
+  return candidates()[candidate] != me_.rank() && awaits(candidate);
+}
+
+// One that lends may be asked by any reader to copy for it, whomever it waits for.
+void collective_wait::watch() noexcept {
+  if (me_.lenders_ != nullptr) {
+    for (const std::size_t rank : me_.node()) me_.members().watch(rank);
+  }
+  const std::span<const std::size_t> ranks = candidates();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!awaits_other(i)) continue;
+    me_.members().watch(ranks[i]);
+    if (needs_all()) return;
+  }
 }
 
 std::exception_ptr collective_wait::in_vain(std::size_t rank) const noexcept {
@@ -41,18 +59,25 @@ std::string collective_wait::describe() const {
   constexpr std::size_t most_named = 8;
   std::string text = me_.describe() + " waits for";
   std::size_t count = 0;
-  for (std::size_t rank = 0; rank < me_.size(); ++rank) {
-    if (rank == me_.rank() || !awaits(rank) || ++count > most_named) continue;
-    text += (count == 1 ? " rank " : ", ") + std::to_string(rank);
+  const std::span<const std::size_t> ranks = candidates();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!awaits_other(i) || ++count > most_named) continue;
+    text += (count == 1 ? " rank " : ", ") + std::to_string(ranks[i]);
   }
   if (count > most_named) text += " and " + std::to_string(count - most_named) + " more";
   return count == 0 ? text + " itself" : text;
 }
 
 bool collective_wait::awaits_other_cores_only() const noexcept {
-  if (me_.shape().place_of(me_.rank()).core == place::unknown) return false;
-  for (const std::size_t rank : me_.team_.on_this_core_) {
-    if (awaits(rank)) return false;
+  const muster::shape& shape = me_.shape();
+  const std::uint32_t core = shape.place_of(me_.rank()).core;
+  if (core == place::unknown) return false;
+  if (me_.team_.on_this_core_.empty()) return true;
+  const std::span<const std::size_t> ranks = candidates();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const bool may_be_here = shape.place_of(ranks[i]).core == core &&
+                             shape.node_of(ranks[i]) == shape.node_of(me_.rank());
+    if (may_be_here && awaits_other(i)) return false;
   }
   return true;
 }
@@ -94,10 +119,12 @@ bool turn_wait::await_ready() noexcept {
   return is_far_ahead ? poll_later() : poll_again();
 }
 
-bool turn_wait::awaits(std::size_t rank) const noexcept {
-  if (me_.ticket_.kind == stage_kind::apart) return false;
-  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
-  return me_.team_.known_complete_[me_.shape().index_of(rank)] < me_.ticket_.after;
+std::span<const std::size_t> turn_wait::candidates() const noexcept {
+  return me_.ticket_.kind == stage_kind::apart ? std::span<const std::size_t>{} : me_.node();
+}
+
+bool turn_wait::awaits(std::size_t local_peer) const noexcept {
+  return me_.team_.known_complete_[local_peer] < me_.ticket_.after;
 }
 
 // ---- counting in
@@ -107,12 +134,12 @@ wire::counter& count_in_wait::count() const noexcept {
 }
 
 bool count_in_wait::await_ready() const noexcept {
-  wire::virtual_time* const time = me_.fabric().time();
+  wire::virtual_time* const time = me_.time();
   return time == nullptr || !time->take_line(&count());
 }
 
 void count_in_wait::await_suspend(std::coroutine_handle<> self) const noexcept {
-  me_.fabric().time()->resume_when_done(self);
+  me_.time()->resume_when_done(self);
 }
 
 bool count_in_wait::await_resume() const {
@@ -145,7 +172,9 @@ std::span<const std::byte> read_wait::await_resume() {
   return me_.published(local_peer_, bytes_);
 }
 
-bool read_wait::awaits(std::size_t rank) const noexcept { return rank == me_.rank_of(local_peer_); }
+std::span<const std::size_t> read_wait::candidates() const noexcept {
+  return me_.node().subspan(local_peer_, 1);
+}
 
 bool local_peers_wait::is_here(std::size_t local_peer) const noexcept {
   return pipeline_ != nullptr ? pipeline_->is_here(local_peer, segment_)
@@ -187,9 +216,9 @@ void everybody::await_resume() {
   }
 }
 
-bool everybody::awaits(std::size_t rank) const noexcept {
-  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
-  const std::size_t local_peer = me_.shape().index_of(rank);
+std::span<const std::size_t> everybody::candidates() const noexcept { return me_.node(); }
+
+bool everybody::awaits(std::size_t local_peer) const noexcept {
   const std::size_t i = among_.find(local_peer);
   if (i < next_ || i == among_.size() || local_peer == me_.node_index()) return false;
   // One that turned out to differ is asked about again, so that it is reported before the last
@@ -251,10 +280,10 @@ std::optional<std::size_t> local_peer_arrivals::take_arrival() {
   return cursor_;
 }
 
-bool local_peer_arrivals::awaits(std::size_t rank) const noexcept {
-  if (me_.shape().node_of(rank) != me_.shape().node_of(me_.rank())) return false;
-  const std::size_t i = me_.shape().index_of(rank);
-  return pending_.contains(i) && !is_here(i);
+std::span<const std::size_t> local_peer_arrivals::candidates() const noexcept { return me_.node(); }
+
+bool local_peer_arrivals::awaits(std::size_t local_peer) const noexcept {
+  return pending_.contains(local_peer) && !is_here(local_peer);
 }
 
 }  // namespace muster

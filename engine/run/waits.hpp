@@ -12,7 +12,7 @@
 #include <muster/progress/waiter.hpp>
 #include <muster/team/local_peer_set.hpp>
 #include <muster/wire/board.hpp>
-#include <muster/wire/channel.hpp>
+#include <muster/wire/link.hpp>
 
 /// What the coroutine of a collective waits for.
 namespace muster {
@@ -23,6 +23,7 @@ class context;
 class collective_wait : public waiter {
 public:
   bool interrupted(clock_time now, bool thorough) noexcept override;
+  void watch() noexcept override;
   /// Ranks that share this one's core run only when this one yields.
   bool awaits_other_cores_only() const noexcept override;
   std::string describe() const override;
@@ -35,11 +36,17 @@ public:
 protected:
   explicit collective_wait(context& me) noexcept : me_(me) {}
   ~collective_wait() = default;
-  /// Whether what has not happened yet depends on `rank`.
-  virtual bool awaits(std::size_t rank) const noexcept = 0;
+  /// The ranks on which what has not happened yet may depend.
+  virtual std::span<const std::size_t> candidates() const noexcept = 0;
+  /// Whether it does depend on one of them, by its place there.
+  virtual bool awaits(std::size_t candidate) const noexcept = 0;
+  /// Whether all that are awaited are needed, so that the first of them stands for the others.
+  virtual bool needs_all() const noexcept { return false; }
   /// Why it is in vain to wait for `rank`, if it seems to be.
   virtual std::exception_ptr in_vain(std::size_t rank) const noexcept;
 
+  /// Whether a candidate other than this rank is awaited.
+  bool awaits_other(std::size_t candidate) const noexcept;
   static muster::engine& engine_of(context& me) noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
   bool poll_again() noexcept;
@@ -47,23 +54,24 @@ protected:
   context& me_;
 };
 
-/// Waits for one end of a channel to get on.
-class channel_wait final : public collective_wait {
+/// Waits for one end of a link to get on.
+class link_wait final : public collective_wait {
 public:
-  enum class until { has_room, has_left, holds };
-  channel_wait(context& me, const wire::channel& on, until what, std::size_t bytes,
-               std::size_t peer) noexcept
-      : collective_wait(me), channel_(on), what_(what), bytes_(bytes), peer_(peer) {}
+  enum class until { has_room, can_put, has_left, can_post, holds, has_body };
+  link_wait(context& me, const wire::link& on, until what, std::size_t bytes,
+            std::size_t peer) noexcept
+      : collective_wait(me), link_(on), what_(what), bytes_(bytes), peer_(peer) {}
 
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || poll_again(); }
   void await_resume() { rethrow_interruption(); }
-  const void* watched() const noexcept override { return &channel_; }
+  const void* watched() const noexcept override { return &link_; }
 
 private:
-  bool awaits(std::size_t rank) const noexcept override { return rank == peer_; }
+  std::span<const std::size_t> candidates() const noexcept override { return {&peer_, 1}; }
+  bool awaits(std::size_t) const noexcept override { return true; }
 
-  const wire::channel& channel_;
+  const wire::link& link_;
   until what_;
   std::size_t bytes_;
   std::size_t peer_;
@@ -83,11 +91,10 @@ struct message_header {
 /// expects another length may believe that none is needed, and would wait for ever, too.
 class invitation_wait final : public collective_wait {
 public:
-  invitation_wait(context& me, const wire::channel& invitations, wire::channel& messages,
-                  const message_header& message, std::size_t peer) noexcept
+  invitation_wait(context& me, wire::link& on, const message_header& message,
+                  std::size_t peer) noexcept
       : collective_wait(me),
-        invitations_(invitations),
-        messages_(messages),
+        link_(on),
         question_{message.word, message.bytes | message_header::asks},
         peer_(peer) {}
 
@@ -97,10 +104,10 @@ public:
   bool interrupted(clock_time now, bool thorough) noexcept override;
 
 private:
-  bool awaits(std::size_t rank) const noexcept override { return rank == peer_; }
+  std::span<const std::size_t> candidates() const noexcept override { return {&peer_, 1}; }
+  bool awaits(std::size_t) const noexcept override { return true; }
 
-  const wire::channel& invitations_;
-  wire::channel& messages_;
+  wire::link& link_;
   message_header question_;
   std::size_t peer_;
   bool asked_ = false;
@@ -129,9 +136,9 @@ class peer_arrivals final : public collective_wait {
 public:
   /// Whether all of them send something, or whoever of a node it falls to.
   enum class senders { all, any };
-  /// Arrivals of their messages, or of their invitations.
-  peer_arrivals(context& me, wire::stream what, pooled_list<std::size_t> ranks,
-                senders who = senders::all);
+  /// Of what is awaited.
+  enum class what { messages, invitations };
+  peer_arrivals(context& me, what of, pooled_list<std::size_t> ranks, senders who = senders::all);
   ~peer_arrivals();
 
   /// An awaiter of its own: g++ 12 copies one that is an lvalue.
@@ -157,19 +164,23 @@ public:
   bool ready() noexcept override;
 
 private:
-  bool awaits(std::size_t rank) const noexcept override;
+  std::span<const std::size_t> candidates() const noexcept override { return pending_; }
+  bool awaits(std::size_t candidate) const noexcept override;
   std::exception_ptr in_vain(std::size_t rank) const noexcept override;
-  bool has_come_on(const wire::channel& channel) const noexcept;
+  bool has_come(const wire::link& on) const noexcept;
+  /// Whether what has come is of this operation, as far as is to be looked.
+  bool is_expected(const wire::link& on) const noexcept;
   bool all_heard() const noexcept;
   bool node_has_left(std::size_t of) const noexcept;
   std::optional<std::size_t> take_arrival();
   void erase(std::size_t index);
 
+  what what_;
   senders who_;
   pooled_list<std::size_t> pending_;
-  pooled_list<wire::channel*> channels_;  // of those
-  pooled_list<wire::channel*> open_;      // of all
-  std::size_t found_ = 0;                 // one of those pending
+  pooled_list<wire::link*> links_;  // to those
+  pooled_list<wire::link*> open_;   // to all
+  std::size_t found_ = 0;           // one of those pending
 };
 
 /// Waits until a local peer has arrived at this operation, and checks that it is the same one.
@@ -185,7 +196,8 @@ public:
 
 private:
   bool found_there() const noexcept;
-  bool awaits(std::size_t rank) const noexcept override;
+  std::span<const std::size_t> candidates() const noexcept override;
+  bool awaits(std::size_t) const noexcept override { return true; }
 
   std::size_t local_peer_;
   std::size_t bytes_;
@@ -245,7 +257,9 @@ public:
 
 private:
   bool found_there() const noexcept;
-  bool awaits(std::size_t rank) const noexcept override;
+  std::span<const std::size_t> candidates() const noexcept override;
+  bool awaits(std::size_t candidate) const noexcept override;
+  bool needs_all() const noexcept override { return true; }
 
   local_peer_list among_;
   std::size_t next_ = 0;  // all before it are here
@@ -286,7 +300,8 @@ public:
   bool ready() noexcept override;
 
 private:
-  bool awaits(std::size_t rank) const noexcept override;
+  std::span<const std::size_t> candidates() const noexcept override;
+  bool awaits(std::size_t candidate) const noexcept override;
   std::optional<std::size_t> take_arrival();
 
   // Local peers not seen yet, and those seen but not given; all of them are looked at in one go,
@@ -312,7 +327,9 @@ public:
   void await_resume() { rethrow_interruption(); }
 
 private:
-  bool awaits(std::size_t rank) const noexcept override;
+  std::span<const std::size_t> candidates() const noexcept override;
+  bool awaits(std::size_t candidate) const noexcept override;
+  bool needs_all() const noexcept override { return true; }
   /// Looks on, but far apart.
   bool poll_later() noexcept;
 };

@@ -4,19 +4,6 @@
 
 namespace muster {
 
-recorded_call read_record(const wire::call_record& record) noexcept {
-  // The reader's side of the sequence lock: each acquire keeps the loads after it after it.
-  recorded_call call;
-  call.sequence = record.sequence.load(std::memory_order_acquire);
-  call.kind = record.kind.load(std::memory_order_acquire);
-  call.count = record.count.load(std::memory_order_acquire);
-  call.root = record.root.load(std::memory_order_acquire);
-  call.details = record.details.load(std::memory_order_acquire);
-  const bool torn = record.sequence.load(std::memory_order_relaxed) != call.sequence;
-  if (torn) call.sequence = 0;
-  return call;
-}
-
 namespace {
 
 constexpr unsigned algorithm_bit = 24;
@@ -35,7 +22,7 @@ std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
          static_cast<std::uint64_t>(call.order) << by_arrival_bit;
 }
 
-std::string describe(const recorded_call& call) {
+std::string describe(const wire::recorded_call& call) {
   arguments words;
   words.what = static_cast<collective>(call.kind & 0xff);
   words.type = static_cast<datatype>(call.kind >> 8 & 0xff);
@@ -49,7 +36,7 @@ std::string describe(const recorded_call& call) {
   return describe(words);
 }
 
-std::string describe_choice(const recorded_call& call, catalog rows) {
+std::string describe_choice(const wire::recorded_call& call, catalog rows) {
   const std::size_t number = call.kind >> algorithm_bit & 0xffff;
   const std::size_t ports = call.kind >> ports_bit & 0xff;
   const std::size_t groups = call.kind >> groups_bit & 0xff;

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::wire {
+#include <muster/wire/cache_line.hpp>
 
-inline constexpr std::size_t cache_line = 64;
+namespace muster::wire {
 
 /// A 64-bit number in shared memory that only grows while its place is used for one thing.
 using counter = std::atomic<std::uint64_t>;
@@ -227,16 +227,6 @@ private:
   std::byte* stages_ = nullptr;
   std::size_t long_from_ = 0;
   std::size_t per_rank_ = 0;
-};
-
-/// What a rank called, for naming both sides of a mismatch. Read while its owner may already be
-/// changing it: `sequence` is 0 then, and tells which operation it is of otherwise.
-struct alignas(cache_line) call_record {
-  std::atomic<std::uint64_t> sequence;
-  std::atomic<std::uint64_t> kind;  ///< collective, algorithm, type, op and order of combining
-  std::atomic<std::uint64_t> count;
-  std::atomic<std::uint64_t> root;
-  std::atomic<std::uint64_t> details;  ///< a hash of what else all ranks know
 };
 
 }  // namespace muster::wire

@@ -21,12 +21,14 @@ namespace {
 struct chain {
   context& me;
   const arguments& call;
-  std::size_t segment;  ///< bytes: whole elements
+  std::size_t segment;         ///< bytes: whole elements
+  std::span<std::byte> rooms;  ///< for two segments of the rank before
 
   chain(context& me, const arguments& call)
       : me(me),
         call(call),
-        segment(std::max<std::size_t>(32768 / call.grain(), 1) * call.grain()) {}
+        segment(std::max<std::size_t>(32768 / call.grain(), 1) * call.grain()),
+        rooms(me.scratch(is_first() ? 0 : 2 * segment)) {}
 
   bool is_first() const { return me.rank() == 0; }
   bool is_last() const { return me.rank() + 1 == me.size(); }
@@ -35,30 +37,32 @@ struct chain {
   Bytes part(Bytes whole, std::size_t i) const {
     return whole.subspan(i * segment, std::min(segment, whole.size() - i * segment));
   }
+  std::span<std::byte> room(std::size_t i) const {
+    return rooms.subspan(i % 2 * segment, part(call.result(), i).size());
+  }
 };
 
 task<> invite_next(const chain& in, std::size_t i) {
   if (i >= in.count()) co_return;
-  co_await in.me.invite(in.me.rank() - 1, in.part(in.call.result(), i).size());
+  co_await in.me.invite(in.me.rank() - 1, in.room(i));
 }
 
 /// Takes segment i from the rank before and combines it with this one's into the result.
-task<> take(const chain& in, std::size_t i, std::span<std::byte> rooms) {
+task<> take(const chain& in, std::size_t i) {
   const auto own = in.part(in.call.contribution(), i);
   const auto result = in.part(in.call.result(), i);
   if (in.is_first()) co_return co_await in.me.copy(result, own);
   co_await invite_next(in, i + 1);  // so that it can come while this one is combined
-  const auto theirs = rooms.subspan(i % 2 * in.segment, own.size());
+  const auto theirs = in.room(i);
   co_await in.me.receive(in.me.rank() - 1, theirs);
   const std::array<const std::byte*, 2> parts = {theirs.data(), own.data()};
   co_await in.me.combine(result.data(), parts, own.size() / in.call.element());
 }
 
 task<> go_up(const chain& in) {
-  const auto rooms = in.me.scratch(in.is_first() ? 0 : 2 * in.segment);
   if (!in.is_first()) co_await invite_next(in, 0);
   for (std::size_t i = 0; i < in.count(); ++i) {
-    co_await take(in, i, rooms);
+    co_await take(in, i);
     const std::size_t next = in.is_last() ? in.me.rank() - 1 : in.me.rank() + 1;
     co_await in.me.send(next, in.part(in.call.result(), i));
   }
@@ -68,6 +72,7 @@ task<> come_back(const chain& in) {
   if (in.is_last()) co_return;  // its results are sent as they are made
   for (std::size_t i = 0; i < in.count(); ++i) {
     const auto result = in.part(in.call.result(), i);
+    // It cannot come before this rank's part of it has gone up.
     co_await in.me.expect(in.me.rank() + 1, result);
     if (!in.is_first()) co_await in.me.send(in.me.rank() - 1, result);
   }

@@ -20,7 +20,7 @@ task<> invited(context& me, const arguments& call) {
   me.arrive();  // every rank, exactly once
   for (std::size_t i = 1; i < me.size(); ++i) {
     const std::size_t from = (me.rank() + i) % me.size();
-    co_await me.invite(from, call.received_from(from).size());
+    co_await me.invite(from, call.received_from(from));
   }
   const std::span<const std::byte> own = call.own_block(me.rank());
   co_await me.copy(call.received_from(me.rank()), own);

@@ -28,7 +28,7 @@ engine_options options_for(const shm::job& job, shm::fabric& fabric, const world
   const bool core_each = job.size() <= job.machine().processors;
   options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
   if (of.progress == progress::caller) options.waiting.when_idle = of.when_idle;
-  options.sources = {&fabric};
+  options.sources = {fabric.source()};
   return options;
 }
 

@@ -256,7 +256,10 @@ communicator::outcome communicator::derive_team() {
 }
 
 communicators::communicators(MPI_Comm together, node& among, driver& by, progress_hook hook)
-    : together_(together), node_(among), driver_(by), post_office_(among.team().fabric(), hook) {
+    : together_(together),
+      node_(among),
+      driver_(by),
+      post_office_(among.team().fabric().memory(), hook) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this);
 }
 

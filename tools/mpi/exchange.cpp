@@ -8,8 +8,8 @@ namespace muster::mpi {
 namespace {
 
 /// How the node's ranks are reached, for the operation, to which the MPI tells nothing of ours.
-std::atomic<const wire::fabric*>& reach_of_operation() noexcept {
-  static std::atomic<const wire::fabric*> one{nullptr};
+std::atomic<const wire::node_memory*>& reach_of_operation() noexcept {
+  static std::atomic<const wire::node_memory*> one{nullptr};
   return one;
 }
 
@@ -48,7 +48,7 @@ struct letter {
 };
 
 /// Fills the mailbox of a rank, unless another has it or has done so before.
-void deliver(const letter& whole, const letter::entry& to, const wire::fabric& reach) {
+void deliver(const letter& whole, const letter::entry& to, const wire::node_memory& reach) {
   if (to.mailbox == 0) return;
   const std::byte* const at = reach.borrow({wire::origin::kind::segment, to.mailbox});
   auto& box = *reinterpret_cast<mailbox_head*>(const_cast<std::byte*>(at));
@@ -74,7 +74,7 @@ void put_together(const letter& from, letter& into) {
     ++into.known;
   }
   // acquire: pairs with the release of whoever made the post office.
-  const wire::fabric* const reach = reach_of_operation().load(std::memory_order_acquire);
+  const wire::node_memory* const reach = reach_of_operation().load(std::memory_order_acquire);
   if (into.known != into.ranks || reach == nullptr) return;
   for (std::size_t rank = 0; rank < into.ranks; ++rank) {
     deliver(into, into.entries()[rank], *reach);
@@ -95,7 +95,7 @@ void combine(void* from, void* into, int* count, MPI_Datatype*) {
 
 }  // namespace
 
-post_office::post_office(wire::fabric& reach, progress_hook hook) : reach_(reach) {
+post_office::post_office(wire::node_memory& reach, progress_hook hook) : reach_(reach) {
   if (hook != progress_hook::without_mpi) return;
   constexpr int commutes = 1;
   PMPI_Op_create(combine, commutes, &operation_);
@@ -120,7 +120,7 @@ post_office::mailbox post_office::take(std::size_t ranks) {
     one.memory = *fits;
     idle_.erase(fits);
   } else {
-    one.memory = reach_.allocate(bytes, wire::fabric::memory_use::buffer);
+    one.memory = reach_.allocate(bytes, wire::node_memory::use::buffer);
   }
   one.ticket = ++tickets_ * mailbox_head::states;
   // release: what was there before has been read. Whoever fills it hears of the ticket later.

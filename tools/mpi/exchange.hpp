@@ -28,7 +28,7 @@ class post_office {
 public:
   /// \param reach outlives it
   /// \param hook what can be done in the MPI's progress
-  post_office(wire::fabric& reach, progress_hook hook);
+  post_office(wire::node_memory& reach, progress_hook hook);
   /// All exchanges have ended.
   ~post_office();
   post_office(const post_office&) = delete;
@@ -50,7 +50,7 @@ public:
   std::uint64_t address_of(const mailbox& one) const noexcept;
 
 private:
-  wire::fabric& reach_;
+  wire::node_memory& reach_;
   MPI_Op operation_ = MPI_OP_NULL;
   std::uint64_t tickets_ = 0;
   std::vector<std::span<std::byte>> idle_;

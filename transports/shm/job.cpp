@@ -77,10 +77,12 @@ descriptor adopt_memory(std::size_t number) {
 
 }  // namespace
 
-// The control segment: header, places, lines, what all ranks share as a team, what each gives out
-// for other teams, and rings for all of them, which take no memory until they are used.
+// The control segment: header, places, lines, who watches whom, what all ranks share as a team,
+// what each gives out for other teams, and rings for all of them, which take no memory until they
+// are used.
 struct job::control_layout {
-  std::size_t places, lines, team, controls, each_controls, rings, ring_count, end;
+  std::size_t places, lines, watchers, each_watchers, team, controls, each_controls, rings,
+      ring_count, end;
 
   control_layout(std::size_t ranks, std::size_t boards_bytes) {
     constexpr std::size_t page = 4096;
@@ -88,12 +90,14 @@ struct job::control_layout {
     const std::size_t spare_rings = 65536 + ranks * 4096;
     places = round_up(sizeof(header), wire::cache_line);
     lines = round_up(places + ranks * sizeof(place), wire::cache_line);
-    team = lines + ranks * sizeof(rank_line);
+    watchers = lines + ranks * sizeof(rank_line);
+    each_watchers = round_up((ranks + 7) / 8, wire::cache_line);
+    team = watchers + ranks * each_watchers;
     controls = round_up(team + team_memory::bytes(ranks, {}), page);
     // A team's controls are much smaller than its boards, but for very many ranks.
     each_controls = round_up(boards_bytes / 16, page);
     rings = controls + ranks * each_controls;
-    ring_count = wire::extent().channel_lanes() * wire::streams * ranks * ranks + spare_rings;
+    ring_count = wire::extent().channel_lanes() * streams * ranks * ranks + spare_rings;
     end = rings + ring_count * sizeof(ring);
   }
 };
@@ -210,6 +214,12 @@ std::size_t job::arena_bytes() const noexcept { return head().arena_bytes; }
 
 rank_line& job::line(std::size_t rank) const noexcept {
   return reinterpret_cast<rank_line*>(control_.base() + layout().lines)[rank];
+}
+
+std::span<std::atomic<std::uint64_t>> job::watchers_of(std::size_t rank) const noexcept {
+  const control_layout at = layout();
+  std::byte* const first = control_.base() + at.watchers + rank * at.each_watchers;
+  return {reinterpret_cast<std::atomic<std::uint64_t>*>(first), (size() + 63) / 64};
 }
 
 team_memory job::team() const noexcept { return {control_.base() + layout().team, size(), {}}; }

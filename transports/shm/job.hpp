@@ -81,6 +81,8 @@ public:
   std::size_t arena_bytes() const noexcept;
 
   rank_line& line(std::size_t rank) const noexcept;
+  /// Who sleeps until a rank announces something: a bit for each rank.
+  std::span<std::atomic<std::uint64_t>> watchers_of(std::size_t rank) const noexcept;
   /// What all ranks share as a team.
   team_memory team() const noexcept;
   shm::ring_pool rings() const noexcept;

@@ -91,7 +91,7 @@ std::size_t team_memory::ring_numbers(std::size_t ranks, wire::extent much) noex
 
 std::size_t team_memory::bytes(std::size_t ranks, wire::extent much) noexcept {
   return ring_numbers(ranks, much) +
-         much.channel_lanes() * wire::streams * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
+         much.channel_lanes() * streams * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
 }
 
 team_memory::head& team_memory::front() const noexcept { return *reinterpret_cast<head*>(base_); }
@@ -100,7 +100,7 @@ failure_record& team_memory::failure() const noexcept { return front().failure; 
 
 ring& team_memory::ring_of(ring_pool& from, std::size_t which, std::size_t sender,
                            std::size_t receiver) const {
-  std::atomic<std::uint32_t>& known = rings_[(which * ranks_ + receiver) * ranks_ + sender];
+  std::atomic<std::uint32_t>& known = ring_number(which, sender, receiver);
   // acquire: the other side's ring is empty.
   std::uint32_t seen = known.load(std::memory_order_acquire);
   if (seen != 0) return from[seen - 1];
@@ -120,7 +120,14 @@ ring& team_memory::ring_of(ring_pool& from, std::size_t which, std::size_t sende
   return from[mine];
 }
 
-void team_memory::give_back(ring_pool& to) const noexcept {
+ring* team_memory::find_ring(const ring_pool& in, std::size_t which, std::size_t sender,
+                             std::size_t receiver) const noexcept {
+  // acquire: the ring is empty but for what its sender wrote.
+  const std::uint32_t seen = ring_number(which, sender, receiver).load(std::memory_order_acquire);
+  return seen == 0 ? nullptr : &in[seen - 1];
+}
+
+void team_memory::give_back(ring_pool to) const noexcept {
   std::uint32_t next = front().rings.load(std::memory_order_relaxed);
   while (next != 0) {
     const std::uint32_t number = next - 1;

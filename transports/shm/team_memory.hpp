@@ -7,7 +7,8 @@
 #include <optional>
 
 #include <muster/wire/board.hpp>
-#include <muster/wire/fabric.hpp>
+#include <muster/wire/call_record.hpp>
+#include <muster/wire/membership.hpp>
 
 #include "transports/shm/lots.hpp"
 #include "transports/shm/ring.hpp"
@@ -67,12 +68,19 @@ public:
   /// The team's ring for a lane's stream and a pair, taken from the pool when it is first asked
   /// for. \throws error `errc::resource`
   ring& ring_of(ring_pool& from, std::size_t which, std::size_t sender, std::size_t receiver) const;
+  /// The same, if it was asked for; else null.
+  ring* find_ring(const ring_pool& in, std::size_t which, std::size_t sender,
+                  std::size_t receiver) const noexcept;
   /// Gives all rings back that the team has. No other rank uses any more.
-  void give_back(ring_pool& to) const noexcept;
+  void give_back(ring_pool to) const noexcept;
 
 private:
   struct head;
   head& front() const noexcept;
+  std::atomic<std::uint32_t>& ring_number(std::size_t which, std::size_t sender,
+                                          std::size_t receiver) const noexcept {
+    return rings_[(which * ranks_ + receiver) * ranks_ + sender];
+  }
   static std::size_t ring_numbers(std::size_t ranks, wire::extent much) noexcept;
 
   std::byte* base_;

@@ -109,11 +109,6 @@ void channel::take_from(message& first, std::span<std::byte> to, std::size_t ski
   in_.rank_at(of_.to).receive(first, to);
 }
 
-bool channel::take_zero_copy(std::span<std::byte> place) noexcept {
-  take(place);
-  return true;
-}
-
 // Credit goes back with the traffic: not for every message, but before a sender could run out.
 void channel::return_credit() noexcept {
   if (taken_ - returned_ < capacity / 4) return;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <muster/wire/channel.hpp>
+#include <muster/wire/link.hpp>
 
 #include "transports/sim/clock.hpp"
 
@@ -16,13 +16,17 @@ namespace muster::sim {
 class channel;
 class simulation;
 
+/// What a channel carries: messages, or invitations to send some.
+enum class stream : std::size_t { messages, invitations };
+inline constexpr std::size_t streams = 2;
+
 /// A put on its way: some consecutive bytes of a channel.
 struct message {
   channel* on = nullptr;
   std::uint64_t from_byte = 0;  ///< of all that the channel ever carried
   std::size_t bytes = 0;        ///< head and body
   std::size_t head_bytes = 0;
-  std::array<std::byte, wire::channel::most_head> head{};
+  std::array<std::byte, wire::link::most_head> head{};
   std::vector<std::byte> body;        ///< empty where payload is left out
   const std::byte* source = nullptr;  ///< where the sender has the body
   bool zero_copy = false;             ///< the body goes past the channel
@@ -34,16 +38,19 @@ struct message {
   std::uint64_t end_byte() const noexcept { return from_byte + bytes; }
 };
 
-/// Both ends of a channel. Messages may arrive in any order, and more than once; its receiver sees
-/// each byte once and in order. Recycled when nothing is on its way and nobody uses it.
-class channel final : public wire::channel {
+/// What one rank sends another in a lane, and both its ends. Messages may arrive in any order, and
+/// more than once; its receiver sees each byte once and in order. Recycled when nothing is on its
+/// way and nobody uses it.
+class channel {
 public:
+  static constexpr std::size_t capacity = wire::link::capacity;
+
   struct pair {
     std::size_t lane;
     std::size_t from;
     std::size_t to;
     std::uint64_t team = 0;  ///< its number; 0: the job's
-    wire::stream what = wire::stream::messages;
+    stream what = stream::messages;
   };
 
   explicit channel(simulation& in) noexcept : in_(in) {}
@@ -58,19 +65,17 @@ public:
     return begun_ && users_ == 0 && under_way_ == 0 && inbox_ == nullptr && taken_ == sent_;
   }
 
-  // ---- wire::channel
-  bool has_room(std::size_t bytes) const noexcept override {
-    return sent_ - credited_ + bytes <= capacity;
-  }
-  void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
-  void put_zero_copy(std::span<const std::byte> head,
-                     std::span<const std::byte> body) noexcept override;
-  bool has_left() const noexcept override { return leaving_ == 0; }
-  bool was_refused() const noexcept override { return false; }
-  bool holds(std::size_t bytes) const noexcept override { return arrived_ - taken_ >= bytes; }
-  void peek(std::span<std::byte> head) const noexcept override;
-  void take(std::span<std::byte> to) noexcept override;
-  bool take_zero_copy(std::span<std::byte> place) noexcept override;
+  // ---- at the sender
+  bool has_room(std::size_t bytes) const noexcept { return sent_ - credited_ + bytes <= capacity; }
+  void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept;
+  void put_zero_copy(std::span<const std::byte> head, std::span<const std::byte> body) noexcept;
+  bool has_left() const noexcept { return leaving_ == 0; }
+
+  // ---- at the receiver
+
+  bool holds(std::size_t bytes) const noexcept { return arrived_ - taken_ >= bytes; }
+  void peek(std::span<std::byte> head) const noexcept;
+  void take(std::span<std::byte> to) noexcept;
 
   // ---- events
   /// True if the receiver can now see more.

@@ -8,19 +8,14 @@
 namespace muster::sim {
 
 rank::rank(simulation& in, std::size_t number, node& on, core& by)
-    : wire::fabric({.board = on.board(),
-                    .records = in.records(),
-                    .ranks = in.shape().size(),
-                    .failure = &in.failure_word(),
-                    .job_failure = &in.failure_word(),
-                    .time = this}),
-      in_(in),
+    : in_(in),
       number_(number),
       node_(on),
       core_(by),
       engine_({.mode = progress::external, .waiting = waiting_policy::asleep(), .clock = this},
               doorbell::none()),
-      team_(engine_, *this, in.shape(), number, in.rows(), in.machine()),
+      fabric_(*this, in),
+      team_(engine_, fabric_, in.shape(), number, in.rows(), in.machine()),
       awake_for_(in.awake_for(number)),
       sent_to_(in.shape().size()),
       received_from_(in.shape().size()) {}
@@ -77,7 +72,7 @@ bool rank::meeting::ready() noexcept { return of_.in_.is_met(number_); }
 
 wire::work_wait rank::compute(clock_time time) noexcept {
   charge(from(time));
-  return wire::work_wait(this);
+  return wire::work_wait(&fabric_);
 }
 
 // ---- when it runs

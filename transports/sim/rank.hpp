@@ -14,11 +14,12 @@
 #include <muster/progress/engine.hpp>
 #include <muster/progress/future.hpp>
 #include <muster/run/team.hpp>
-#include <muster/wire/fabric.hpp>
+#include <muster/wire/board.hpp>
 #include <muster/wire/virtual_time.hpp>
 
 #include "transports/sim/clock.hpp"
 #include "transports/sim/counters.hpp"
+#include "transports/sim/fabric.hpp"
 #include "transports/sim/node.hpp"
 
 namespace muster::sim {
@@ -28,8 +29,8 @@ class core;
 struct message;
 class simulation;
 
-/// One simulated rank: its reach to the others, its clock, its engine and team.
-class rank final : public wire::fabric, public wire::virtual_time, public virtual_clock {
+/// One simulated rank: what it does and what that costs, its clock, its engine and team.
+class rank final : public virtual_clock {
 public:
   rank(simulation& in, std::size_t number, node& on, core& by);
   rank(const rank&) = delete;
@@ -38,6 +39,7 @@ public:
   std::size_t number() const noexcept { return number_; }
   muster::team& team() noexcept { return team_; }
   muster::engine& engine() noexcept { return engine_; }
+  sim::fabric& fabric() noexcept { return fabric_; }
   const sim::counters& counted() const noexcept { return counters_; }
 
   /// Awaited: some time passes at this rank, of which its core is free. Late arrivals are made of
@@ -58,51 +60,25 @@ public:
   /// Whether it has found nothing for so long that it has to be woken.
   bool is_asleep() const noexcept;
 
-  // ---- wire::fabric
-  void announce(wire::counter& word, std::uint64_t value) noexcept override;
-  wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept override;
-  const std::byte* borrow(const wire::origin& from) const noexcept override;
-  int fetch(std::size_t rank, const wire::origin& from, std::size_t offset,
-            std::span<std::byte> to) noexcept override;
-  wire::channel& open(std::size_t lane, std::size_t from, std::size_t to,
-                      wire::stream what) override;
-  void close(wire::channel& used) noexcept override;
-  // One thread: nobody reads while another rank acts.
-  void begin_reading() noexcept override {}
-  void end_reading() noexcept override {}
-  void settle() noexcept override {}
-  std::span<std::byte> allocate(std::size_t bytes, memory_use use) override {
-    return node_.allocate(bytes, use == memory_use::shared_scratch);
-  }
-  void deallocate(std::span<std::byte> memory) noexcept override { node_.deallocate(memory); }
-  wire::liveness state(std::size_t rank) const noexcept override;
-  bool all_heard(std::size_t rank) const noexcept override;
-  std::optional<wire::failure> failed() const override;
-  void fail(const wire::failure& why) noexcept override;
-  wire::site provide(std::span<const std::size_t> members, std::size_t turn,
-                     const wire::extent& much) override;
-  void withdraw(const wire::site& provided) noexcept override;
-  std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites,
-                                       const wire::extent& much) override;
-  void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
-              const wire::extent& much, const wire::failure& why) noexcept override;
-  wire::footprint footprint() const noexcept override;
-  void arm() noexcept override {}
-  void disarm() noexcept override {}
+  // ---- for its fabrics
 
-  // ---- wire::virtual_time
-  void begin(std::uint64_t sequence, const arguments& call,
-             std::string_view algorithm) noexcept override;
-  void end(std::uint64_t sequence, const arguments& call) noexcept override;
-  void copy(std::span<std::byte> to, const std::byte* from) noexcept override;
+  void announce(wire::counter& word, std::uint64_t value) noexcept;
+  wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept;
+  /// The kernel copies from another rank's memory.
+  void fetch(const std::byte* from, std::span<std::byte> to) noexcept;
+  std::span<std::byte> allocate(std::size_t bytes, bool for_shared_scratch) {
+    return node_.allocate(bytes, for_shared_scratch);
+  }
+  void deallocate(std::span<std::byte> memory) noexcept { node_.deallocate(memory); }
+
+  // What `wire::virtual_time` says.
+  void copy(std::span<std::byte> to, const std::byte* from) noexcept;
   void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
-               std::size_t count) override;
-  void fetch_line(const void* flag) noexcept override;
-  bool take_line(const void* flag) noexcept override;
-  bool carries_payload() const noexcept override;
-  bool busy() const noexcept override;
-  void resume_when_done(std::coroutine_handle<> next) noexcept override;
+               std::size_t count);
+  void fetch_line(const void* flag) noexcept;
+  bool take_line(const void* flag) noexcept;
+  bool busy() const noexcept;
+  void resume_when_done(std::coroutine_handle<> next) noexcept;
 
   /// A rank's place in a team, and the team.
   struct position {
@@ -110,7 +86,7 @@ public:
     std::size_t ranks;
     std::uint64_t team;  ///< its number
   };
-  /// What `begin` and `end` are for a team made from another.
+  /// An operation of such a team begins here, ends.
   void begin_operation(const position& in, std::uint64_t sequence, const arguments& call,
                        std::string_view algorithm) noexcept;
   void end_operation(const position& in, std::uint64_t sequence, std::size_t lane,
@@ -129,7 +105,6 @@ private:
   friend class simulation;
   friend class core;
 
-  position in_job() const noexcept { return {number_, team_.size(), 0}; }
   /// When what it has been doing so far is done.
   picoseconds local() const noexcept;
   void charge(picoseconds time) noexcept;
@@ -186,6 +161,7 @@ private:
   node& node_;
   core& core_;
   muster::engine engine_;
+  sim::fabric fabric_;
   muster::team team_;
   future<> program_;
 

@@ -114,15 +114,6 @@ std::uint64_t traced(const rank::position& in, std::uint64_t sequence) noexcept 
 
 }  // namespace
 
-void rank::begin(std::uint64_t sequence, const arguments& call,
-                 std::string_view algorithm) noexcept {
-  begin_operation(in_job(), sequence, call, algorithm);
-}
-
-void rank::end(std::uint64_t sequence, const arguments& call) noexcept {
-  end_operation(in_job(), sequence, board().lane_of(sequence), call);
-}
-
 void rank::begin_operation(const position& in, std::uint64_t sequence, const arguments& call,
                            std::string_view algorithm) noexcept {
   ++operations_;
@@ -143,8 +134,6 @@ void rank::end_operation(const position& in, std::uint64_t sequence, std::size_t
     in_.trace()->operation_ends(number_, name(call.what), traced(in, sequence), local());
   }
 }
-
-bool rank::carries_payload() const noexcept { return in_.with_payload(); }
 
 void rank::watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
                  std::size_t bytes) {

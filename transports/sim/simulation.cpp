@@ -338,7 +338,7 @@ void simulation::arrive(const event& one) {
 
 std::uint64_t simulation::key(const channel::pair& of) const noexcept {
   const std::uint64_t lane = of.team * wire::extent().channel_lanes() + of.lane;
-  const std::uint64_t which = lane * wire::streams + static_cast<std::uint64_t>(of.what);
+  const std::uint64_t which = lane * streams + static_cast<std::uint64_t>(of.what);
   return (which * size() + of.from) * size() + of.to;
 }
 
@@ -367,6 +367,21 @@ void simulation::recycle(channel& idle) noexcept {
   idle.end();
   channels_.erase(key(idle.of()));
   free_channels_.push_back(&idle);
+}
+
+link& simulation::make_link() {
+  if (free_links_.empty()) {
+    all_links_.push_back(std::make_unique<link>(*this));
+    free_links_.push_back(all_links_.back().get());
+  }
+  link& one = *free_links_.back();
+  free_links_.pop_back();
+  return one;
+}
+
+void simulation::free_link(link& one) noexcept {
+  one.end();
+  free_links_.push_back(&one);
 }
 
 message& simulation::make_message() {

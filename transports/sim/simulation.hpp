@@ -22,6 +22,7 @@
 #include "transports/sim/counters.hpp"
 #include "transports/sim/event_queue.hpp"
 #include "transports/sim/gathering.hpp"
+#include "transports/sim/links.hpp"
 #include "transports/sim/model.hpp"
 #include "transports/sim/node.hpp"
 #include "transports/sim/rank.hpp"
@@ -136,6 +137,8 @@ public:
 
   channel& open(const channel::pair& of);
   void close(channel& used) noexcept;
+  link& make_link();
+  void free_link(link& one) noexcept;
   message& make_message();
   void free_message(message& one) noexcept;
 
@@ -222,6 +225,8 @@ private:
   std::unordered_map<std::uint64_t, channel*> channels_;
   std::vector<std::unique_ptr<channel>> all_channels_;
   std::vector<channel*> free_channels_;
+  std::vector<std::unique_ptr<link>> all_links_;
+  std::vector<link*> free_links_;
   std::vector<std::unique_ptr<message>> all_messages_;
   message* free_messages_ = nullptr;
   std::uint64_t messages_ = 0;

@@ -55,7 +55,7 @@ task<> receive_as_they_come(gathered_blocks& in, pooled_list<std::size_t>& here)
 
 task<> lead(gathered_blocks& in) {
   for (const std::size_t from : other_leaders(in)) {
-    co_await in.me.invite(from, in.of_node(in.me.shape().node_of(from)).size());
+    co_await in.me.invite(from, in.of_node(in.me.shape().node_of(from)));
   }
   pooled_list<std::size_t> here;
   auto outgoing = send_own_node(in, here);

@@ -4,7 +4,7 @@
 
 #include <muster/select/catalog.hpp>
 #include <muster/wire/board.hpp>
-#include <muster/wire/channel.hpp>
+#include <muster/wire/link.hpp>
 
 /// Answers that many algorithms give to "do you suit this call?" and "which stages does it use?".
 namespace muster::algos {
@@ -48,7 +48,7 @@ inline bool any_team_commuting(const shape&, const machine&, const arguments& ca
 /// Whether a message is copied into its channel, whole and without an invitation: whoever receives
 /// it need not know from whom it will come, and whoever sends it waits for nobody.
 inline bool sent_uninvited(const machine& measured, std::size_t bytes) {
-  return bytes < measured.zero_copy_from && bytes <= wire::channel::capacity / 2;
+  return bytes < measured.zero_copy_from && bytes <= wire::link::capacity / 2;
 }
 
 /// For algorithms that only use channels.

@@ -48,8 +48,7 @@ private:
 task<> invite_all(context& me, const rotated_blocks& room, std::size_t ports) {
   for (std::size_t held = 1; held < me.size(); held *= ports + 1) {
     for (const bruck_exchange& each : bruck_step(held, me.size(), ports)) {
-      co_await me.invite(room.rank_on(each.distance),
-                         room.blocks(each.distance, each.blocks).size());
+      co_await me.invite(room.rank_on(each.distance), room.blocks(each.distance, each.blocks));
     }
   }
 }

@@ -13,7 +13,7 @@ using ranks = std::span<const std::size_t>;
 
 task<> invite_all(context& me, const arguments& call, ranks from) {
   for (const std::size_t rank : from) {
-    co_await me.invite(rank, call.received_from(rank).size());
+    co_await me.invite(rank, call.received_from(rank));
   }
 }
 

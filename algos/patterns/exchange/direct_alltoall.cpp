@@ -25,7 +25,7 @@ struct exchange {
 
 task<> invite_all(const exchange& in, ranks from) {
   for (const std::size_t rank : from) {
-    co_await in.me.invite(rank, in.call.received_from(rank).size());
+    co_await in.me.invite(rank, in.call.received_from(rank));
   }
 }
 

@@ -30,19 +30,19 @@ struct exchange {
 
 /// A rank that does not speak for its group.
 task<> follow(const exchange& in) {
-  co_await in.me.invite(in.speaker(), in.all_blocks().size());
+  // In place, its own block has left when it comes again.
   co_await in.me.send(in.speaker(), in.call.own_block(in.me.rank()));
-  co_await in.me.receive(in.speaker(), in.all_blocks());
+  co_await in.me.expect(in.speaker(), in.all_blocks());
 }
 
 /// Every place is free, and nobody sends twice to this rank.
 task<> invite_all(const exchange& in) {
   for (std::size_t rank = in.speaker() + 1; rank < in.groups.first(in.group + 1); ++rank) {
-    co_await in.me.invite(rank, in.call.bytes());
+    co_await in.me.invite(rank, in.call.received_from(rank));
   }
   for (std::size_t width = 1; width < in.groups.count(); width *= in.groups.base()) {
     for (const std::size_t partner : in.groups.partners(in.group, width)) {
-      co_await in.me.invite(in.groups.first(partner), in.blocks(partner, width).size());
+      co_await in.me.invite(in.groups.first(partner), in.blocks(partner, width));
     }
   }
 }

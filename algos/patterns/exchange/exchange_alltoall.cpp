@@ -64,17 +64,17 @@ task<> follow(context& me, const arguments& call, std::size_t speaker) {
   const std::size_t all = call.bytes() * me.size();
   const std::span<const std::byte> sent(call.sent_to(0).data(), all);
   const std::span<std::byte> received(call.received_from(0).data(), all);
-  co_await me.invite(speaker, all);
+  // In place, what it sends has left when the other comes.
   co_await me.send(speaker, sent);
-  co_await me.receive(speaker, received);
+  co_await me.expect(speaker, received);
 }
 
 task<> invite_all(const speech& of) {
   for (std::size_t i = 1; i < of.sent.size(); ++i) {
-    co_await of.me.invite(of.member(i), of.sent[i].size());
+    co_await of.me.invite(of.member(i), of.collected[i - 1]);
   }
   for (const auto& round : of.rounds) {
-    for (const load& one : round) co_await of.me.invite(one.speaker, one.coming.size());
+    for (const load& one : round) co_await of.me.invite(one.speaker, one.coming);
   }
 }
 

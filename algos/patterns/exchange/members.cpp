@@ -17,9 +17,10 @@ wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std:
   return me.combine(to.data(), inputs, to.size() / me.call().element());
 }
 
-task<> reduce_members(context& me, members who, std::span<std::byte> bytes) {
+task<> reduce_members(context& me, members who, std::span<std::byte> bytes,
+                      std::span<std::byte> room) {
   const auto rank_of = [&](std::size_t number) { return who.number_to_rank(me, number); };
-  pooled<std::byte> theirs(bytes.size());
+  const std::span<std::byte> theirs = room.first(bytes.size());
   for (std::size_t bit = 1; bit < who.count; bit *= 2) {
     if ((who.mine & bit) != 0) {
       co_await me.send(rank_of(who.mine - bit), bytes);
@@ -31,10 +32,11 @@ task<> reduce_members(context& me, members who, std::span<std::byte> bytes) {
   }
 }
 
-task<> allreduce_members(context& me, members who, std::span<std::byte> bytes) {
+task<> allreduce_members(context& me, members who, std::span<std::byte> bytes,
+                         std::span<std::byte> room) {
   const folding fold(who.count, who.mine);
   const auto rank_of = [&](std::size_t number) { return who.number_to_rank(me, number); };
-  pooled<std::byte> theirs(bytes.size());
+  const std::span<std::byte> theirs = room.first(bytes.size());
 
   if (!fold.speaks()) {
     co_await me.send(rank_of(fold.partner()), bytes);

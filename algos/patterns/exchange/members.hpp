@@ -22,12 +22,15 @@ wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std:
                                 const std::byte* higher);
 
 /// Combines the members' `bytes` in their order over a binomial tree; member 0 has the result, the
-/// others' bytes are working memory. ⌈log2 n⌉ steps, each of all the bytes.
-task<> reduce_members(context& me, members who, std::span<std::byte> bytes);
+/// others' bytes are working memory. There is `room` for another's. ⌈log2 n⌉ steps, each of all the
+/// bytes.
+task<> reduce_members(context& me, members who, std::span<std::byte> bytes,
+                      std::span<std::byte> room);
 
 /// The same with the result at every member, bitwise the same, by recursive doubling. Where their
 /// number is no power of two, each member too many first gives its bytes to a neighbor and gets
 /// the result back at the end.
-task<> allreduce_members(context& me, members who, std::span<std::byte> bytes);
+task<> allreduce_members(context& me, members who, std::span<std::byte> bytes,
+                         std::span<std::byte> room);
 
 }  // namespace muster::algos

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "algos/patterns/node/node_alltoall.hpp"
+#include "algos/patterns/node/node_messages.hpp"
 
 /// Alltoalls over nodes in which every rank has its peers on the other nodes.
 ///
@@ -14,9 +15,8 @@ namespace muster::algos {
 task<> send_to_peers(node_alltoall& in, std::size_t node, std::span<std::byte> piece);
 
 /// Lets those who speak to this rank send what they have for it.
-task<> invite_peers(node_alltoall& in);
-/// Receives it, straight into its places where a node's blocks follow each other. In step s from
-/// the node s back.
-task<> receive_from_peers(node_alltoall& in);
+task<> invite_peers(node_alltoall& in, node_messages& rows);
+/// Receives it. In step s from the node s back.
+task<> receive_from_peers(node_alltoall& in, node_messages& rows);
 
 }  // namespace muster::algos

@@ -5,7 +5,7 @@
 namespace muster::algos {
 
 task<> simultaneous::invite() {
-  for (const incoming& each : in_) co_await me_.invite(each.from, each.place.size());
+  for (const incoming& each : in_) co_await me_.invite(each.from, each.place);
 }
 
 task<> simultaneous::run() {

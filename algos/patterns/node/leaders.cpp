@@ -11,6 +11,10 @@ members node_leaders(const context& me) {
           [](const context& of, std::size_t node) { return leader_of(of.shape(), node); }};
 }
 
+binomial_tree tree_of_leaders(const context& me) {
+  return {me.shape().nodes(), 0, node_number(me), 1};
+}
+
 }  // namespace
 
 task<> leaders_barrier(context& me) {
@@ -22,24 +26,30 @@ task<> leaders_barrier(context& me) {
   }
 }
 
-// With room for each of the leaders right below: what they send travels while others' is combined.
-task<> leaders_reduce(context& me, std::span<std::byte> bytes) {
-  const binomial_tree tree(me.shape().nodes(), 0, node_number(me), 1);
+std::span<std::byte> room_for_leaders_below(context& me, std::size_t bytes) {
+  return me.scratch(tree_of_leaders(me).children().size() * bytes);
+}
+
+task<> leaders_reduce(context& me, std::span<std::byte> bytes, std::span<std::byte> room) {
+  const binomial_tree tree = tree_of_leaders(me);
   const auto children = tree.children();
   const auto leader = [&](std::size_t node) { return leader_of(me.shape(), node); };
-  pooled<std::byte> room(children.size() * bytes.size());
-  for (const auto& child : children) co_await me.invite(leader(child.member), bytes.size());
+  const auto room_for = [&](std::size_t child) {
+    return room.subspan(child * bytes.size(), bytes.size());
+  };
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    co_await me.invite(leader(children[i].member), room_for(i));
+  }
   // Those with the fewest below them are there first, and are next in rank order.
   for (std::size_t i = children.size(); i-- > 0;) {
-    const std::span<std::byte> theirs = {room.data() + i * bytes.size(), bytes.size()};
-    co_await me.receive(leader(children[i].member), theirs);
-    co_await combine_ordered(me, bytes, bytes.data(), theirs.data());
+    co_await me.receive(leader(children[i].member), room_for(i));
+    co_await combine_ordered(me, bytes, bytes.data(), room_for(i).data());
   }
   if (!tree.is_root()) co_await me.send(leader(tree.parent()), bytes);
 }
 
-task<> leaders_allreduce(context& me, std::span<std::byte> bytes) {
-  return allreduce_members(me, node_leaders(me), bytes);
+task<> leaders_allreduce(context& me, std::span<std::byte> bytes, std::span<std::byte> room) {
+  return allreduce_members(me, node_leaders(me), bytes, room);
 }
 
 }  // namespace muster::algos

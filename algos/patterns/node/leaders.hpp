@@ -17,9 +17,14 @@ inline std::size_t node_number(const context& me) { return me.shape().node_of(me
 /// Dissemination among the leaders: returns when every node has come to it. ⌈log2 n⌉ rounds.
 task<> leaders_barrier(context& me);
 
-/// Combines the leaders' vectors in node order, over a binomial tree: at the first leader.
-task<> leaders_reduce(context& me, std::span<std::byte> bytes);
+/// Combines the leaders' vectors in node order, over a binomial tree: at the first leader. There is
+/// room for that of each of the leaders right below: what they send travels while others' is
+/// combined.
+task<> leaders_reduce(context& me, std::span<std::byte> bytes, std::span<std::byte> room);
+/// Such room, for vectors of up to so many bytes one after the other.
+std::span<std::byte> room_for_leaders_below(context& me, std::size_t bytes);
+
 /// `allreduce_members` among the leaders, in node order.
-task<> leaders_allreduce(context& me, std::span<std::byte> bytes);
+task<> leaders_allreduce(context& me, std::span<std::byte> bytes, std::span<std::byte> room);
 
 }  // namespace muster::algos

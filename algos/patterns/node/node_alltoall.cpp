@@ -58,7 +58,7 @@ task<> receive_pieces(node_alltoall& in) {
 task<> invite_leaders(node_alltoall& in) {
   for (std::size_t step = 1; step < in.nodes(); ++step) {
     const std::size_t from = in.node_back(step);
-    co_await in.me.invite(in.leader(from), in.blocks.bytes_of(from));
+    co_await in.me.invite(in.leader(from), in.piece_from(from));
   }
 }
 

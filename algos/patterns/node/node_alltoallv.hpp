@@ -65,7 +65,6 @@ struct node_alltoallv : node_buffer {
   std::span<std::byte> piece_to(std::size_t node) const { return part(to_[node]); }
   /// From this rank's own node, the same.
   std::span<std::byte> piece_from(std::size_t node) const { return part(from_[node]); }
-  std::size_t bytes_from(std::size_t node) const noexcept { return from_[node].length; }
 
   /// Copies this rank's blocks into all pieces; then segment 1 of `filled` says so.
   task<> give_all();

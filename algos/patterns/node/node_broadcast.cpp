@@ -37,7 +37,7 @@ task<> speak_through_stage(node_broadcast& in) {
 }
 
 task<> invite_piece(node_broadcast& in, std::size_t k) {
-  if (in.parent && k < in.count()) co_await in.me.invite(*in.parent, in.piece(k).size());
+  if (in.parent && k < in.count()) co_await in.me.invite(*in.parent, in.piece(k));
 }
 
 task<> collect_piece(node_broadcast& in, std::size_t k) {

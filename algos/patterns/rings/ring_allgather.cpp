@@ -12,10 +12,10 @@ task<> ring_allgather(context& me, const arguments& call) {
   };
   me.arrive();
   // One step ahead, so that the left one need not wait for it.
-  if (me.size() > 1) co_await me.invite(left, block_back(1).size());
+  if (me.size() > 1) co_await me.invite(left, block_back(1));
   co_await me.copy(block_back(0), call.own_block(me.rank()));
   for (std::size_t step = 1; step < me.size(); ++step) {
-    if (step + 1 < me.size()) co_await me.invite(left, block_back(step + 1).size());
+    if (step + 1 < me.size()) co_await me.invite(left, block_back(step + 1));
     auto outgoing = me.send(right, block_back(step - 1));
     auto incoming = me.receive(left, block_back(step));
     co_await when_all(std::move(outgoing), std::move(incoming));

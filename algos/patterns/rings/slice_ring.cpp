@@ -13,7 +13,7 @@ std::size_t rank_before(const context& me) { return (me.rank() + me.size() - 1) 
 
 /// Lets the rank before this one send a slice, if there is a step in which it does.
 task<> invite(context& me, std::size_t step, std::span<std::byte> slice) {
-  if (step < me.size()) co_await me.invite(rank_before(me), slice.size());
+  if (step < me.size()) co_await me.invite(rank_before(me), slice);
 }
 
 /// Sends a slice on while the next one comes.
@@ -53,14 +53,16 @@ task<> reduce_scatter_slices(context& me, std::span<std::byte> whole) {
     return slice_at(me, whole, me.rank() + me.size() - step);
   };
   const std::size_t longest = slice_at(me, whole, 0).size();
-  pooled<std::byte> rooms(2 * longest);
-  co_await invite(me, 1, coming(1));
+  const std::span<std::byte> rooms = me.scratch(2 * longest);
+  const auto room = [&](std::size_t step) {
+    return rooms.subspan(step % 2 * longest, coming(step).size());
+  };
+  co_await invite(me, 1, room(1));
   for (std::size_t step = 1; step < me.size(); ++step) {
-    co_await invite(me, step + 1, coming(step + 1));
+    co_await invite(me, step + 1, room(step + 1));
     const std::span<std::byte> mine = coming(step);
-    const std::span<std::byte> theirs = {rooms.data() + step % 2 * longest, mine.size()};
-    co_await pass_on(me, coming(step - 1), theirs);
-    co_await combine_ordered(me, mine, theirs.data(), mine.data());
+    co_await pass_on(me, coming(step - 1), room(step));
+    co_await combine_ordered(me, mine, room(step).data(), mine.data());
   }
 }
 

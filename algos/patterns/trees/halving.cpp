@@ -19,11 +19,10 @@ std::span<std::byte> halving::kept(std::size_t speaker, std::size_t distance) co
   return whole_.subspan(offset_of(first), offset_of(first + count) - offset_of(first));
 }
 
-task<> halving::reduce_scatter() {
-  pooled<std::byte> room(whole_.size());
+task<> halving::reduce_scatter(std::span<std::byte> room) {
   for (std::size_t distance = 1; distance < fold_.speakers(); distance *= 2) {
     const std::span<std::byte> kept = mine(distance);
-    const std::span<std::byte> theirs = {room.data(), kept.size()};
+    const std::span<std::byte> theirs = room.first(kept.size());
     co_await exchange_and_combine(me_, rank_at(distance), others(distance), kept, theirs);
   }
 }
@@ -38,13 +37,14 @@ task<> exchange_and_combine(context& me, std::size_t rank, std::span<const std::
   }
 }
 
-task<> fold_in(context& me, const folding& fold, std::span<std::byte> whole) {
+task<> fold_in(context& me, const folding& fold, std::span<std::byte> whole,
+               std::span<std::byte> room) {
   if (!fold.is_paired()) co_return;
   if (!fold.speaks()) {
     co_await me.send(fold.partner(), whole);
     co_return;
   }
-  pooled<std::byte> theirs(whole.size());
+  const std::span<std::byte> theirs = room.first(whole.size());
   co_await me.expect(fold.partner(), theirs);
   co_await combine_ordered(me, whole, whole.data(), theirs.data());
 }

@@ -29,8 +29,8 @@ public:
   std::size_t last_distance() const noexcept { return fold_.speakers() / 2; }
 
   /// Makes each speaker's last part of its vector the result, after all was folded in. ⌊log2 N⌋
-  /// steps.
-  task<> reduce_scatter();
+  /// steps. There is `room` for a vector.
+  task<> reduce_scatter(std::span<std::byte> room);
 
 private:
   std::span<std::byte> kept(std::size_t speaker, std::size_t distance) const;
@@ -45,8 +45,9 @@ private:
 task<> exchange_and_combine(context& me, std::size_t rank, std::span<const std::byte> given,
                             std::span<std::byte> kept, std::span<std::byte> room);
 
-/// Of a pair, the one who does not speak hands over its vector, which the other combines with its
-/// own.
-task<> fold_in(context& me, const folding& fold, std::span<std::byte> whole);
+/// Of a pair, the one who does not speak hands over its vector, which the other, who has `room` for
+/// it, combines with its own.
+task<> fold_in(context& me, const folding& fold, std::span<std::byte> whole,
+               std::span<std::byte> room);
 
 }  // namespace muster::algos

@@ -1,5 +1,7 @@
 #include "algos/patterns/trees/speaker_tree.hpp"
 
+#include <algorithm>
+
 #include <muster/coro/when_all.hpp>
 
 #include "algos/patterns/exchange/members.hpp"
@@ -25,12 +27,23 @@ pooled_list<std::size_t> speaker_tree::children() const {
   return result;
 }
 
+// The first segment is the longest.
+std::span<std::byte> speaker_tree::room_for(std::size_t child, std::size_t children,
+                                            std::size_t bytes) {
+  const bool all_at_once = me_.is_zero_copy(bytes);
+  if (room_.empty()) room_ = me_.scratch(all_at_once ? children * bytes : bytes);
+  return room_.subspan(all_at_once ? child * bytes : 0, bytes);
+}
+
 task<> speaker_tree::combine_children(std::span<std::byte> sum) {
-  pooled_list<std::size_t> below = children();
-  pooled<std::byte> theirs(below.empty() ? 0 : sum.size());
-  for (const std::size_t child : below) co_await me_.invite(child, sum.size());
-  auto here = me_.messages_from(std::move(below));
+  const pooled_list<std::size_t> below = children();
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    co_await me_.invite(below[i], room_for(i, below.size(), sum.size()));
+  }
+  auto here = me_.messages_from(below);
   while (const auto child = co_await here.next()) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(below, *child) - below.begin());
+    const std::span<std::byte> theirs = room_for(at, below.size(), sum.size());
     co_await me_.receive(*child, theirs);
     co_await combine_ordered(me_, sum, sum.data(), theirs.data());
   }

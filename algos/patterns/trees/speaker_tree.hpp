@@ -27,12 +27,15 @@ public:
 
 private:
   std::size_t speaker_of(std::size_t node) const noexcept;
+  /// Where comes what a speaker right below has for a segment: long ones may all come at once.
+  std::span<std::byte> room_for(std::size_t child, std::size_t children, std::size_t bytes);
   task<> combine_children(std::span<std::byte> sum);
 
   context& me_;
   std::size_t root_;
   std::size_t node_;
   binomial_tree nodes_;
+  std::span<std::byte> room_;
 };
 
 inline bool any_team_as_they_come(const shape&, const machine&, const arguments& call) {

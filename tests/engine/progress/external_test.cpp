@@ -116,7 +116,7 @@ private:
   static engine_options options(shm::fabric& reach) {
     engine_options result;
     result.mode = progress::external;
-    result.sources = {&reach};
+    result.sources = {reach.source()};
     return result;
   }
 

@@ -33,7 +33,7 @@ std::atomic<std::size_t> heard_of = 0;
 task<> note_order(context& me, const arguments& call) {
   me.arrive();
   if (me.rank() != 0) {
-    co_await me.invite(0, call.bytes());
+    co_await me.invite(0, call.received_from(0));
     if (!me.is_zero_copy(call.bytes())) {
       co_return co_await me.send(0, call.own_block(me.rank()));
     }

@@ -152,7 +152,7 @@ template <bool Early>
 task<> send_and_change(context& me, const arguments&) {
   me.arrive();
   if (me.rank() == 1) {
-    co_await me.invite(0, incoming.size());
+    co_await me.invite(0, incoming);
     co_await me.send_note(0, first(1));
     co_return co_await me.receive(0, incoming);
   }

@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -74,6 +76,35 @@ void check_doze(std::size_t ranks, const thread_options& options) {
 TEST_CASE("two ranks on one node") { check_doze(2, {}); }
 TEST_CASE("ranks that outnumber cores") { check_doze(5, {.share_address_space = false}); }
 TEST_CASE("ranks on several nodes") { check_doze(4, {.node_of = {0, 0, 1, 2}}); }
+
+task<> meet_often(team& of, int times) {
+  for (int i = 0; i < times; ++i) co_await barrier(of);
+}
+
+// Four ranks sleep until the root comes; the two others announce a lot meanwhile.
+TEST_CASE("whoever sleeps is woken by whom it waits for, not by others") {
+  const watchdog alive("wake-ups by others");
+  static constexpr int meetings = 500;
+  std::array<std::uint64_t, 7> slept{};
+  run_threads(7, [&slept](team& of) {
+    const bool is_busy = of.rank() == 1 || of.rank() == 2;
+    const auto busy = start(split(of, is_busy ? 0 : no_color, 0)).wait();
+    const std::uint64_t before = of.engine().counted().sleeps;
+    if (is_busy) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      start(meet_often(*busy, meetings)).wait();
+    }
+    if (of.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    int value = 0;
+    start(bcast(of, std::span(&value, 1), 0)).wait();
+    slept[of.rank()] = of.engine().counted().sleeps - before;
+  });
+  for (const std::size_t rank : {3, 4, 5, 6}) {
+    INFO("rank ", rank, ": ", slept[rank], " sleeps");
+    CHECK(slept[rank] > 0);
+    CHECK(slept[rank] < meetings / 10);
+  }
+}
 
 // The narrowest race: one rank falls asleep just when the other announces. Both go through the same
 // few instructions again and again, with the distance between them varied a little. Before it

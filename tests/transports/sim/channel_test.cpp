@@ -18,32 +18,30 @@ std::byte byte_at(std::size_t i) { return static_cast<std::byte>(i * 31 % 251); 
 
 task<> send_all(sim::rank& me, std::uint64_t seed) {
   random_stream random(seed);
-  wire::channel& out = me.open(3, 0, 1, wire::stream::messages);
+  const wire::open_link out(me.fabric().links(), 3, 1, wire::links::sends::messages);
   for (std::size_t sent = 0; sent < all_bytes;) {
     const std::size_t now = std::min(1 + random.below(20'000), all_bytes - sent);
     std::vector<std::byte> bytes;
     for (std::size_t i = 0; i < now; ++i) bytes.push_back(byte_at(sent + i));
-    co_await until([&] { return out.has_room(now); });
+    co_await until([&] { return out->has_room(now); });
     const std::size_t head = std::min<std::size_t>(random.below(17), now);
-    out.put(std::span(bytes).first(head), std::span(bytes).subspan(head));
-    co_await until([&] { return out.has_left(); });
+    out->send(std::span(bytes).first(head), std::span(bytes).subspan(head));
+    co_await until([&] { return out->has_left(); });
     sent += now;
   }
-  me.close(out);
 }
 
 task<> receive_all(sim::rank& me, std::uint64_t seed, std::size_t& wrong) {
   random_stream random(seed);
-  wire::channel& in = me.open(3, 0, 1, wire::stream::messages);
+  const wire::open_link in(me.fabric().links(), 3, 0);
   for (std::size_t received = 0; received < all_bytes;) {
     const std::size_t now = std::min(1 + random.below(30'000), all_bytes - received);
     std::vector<std::byte> bytes(now);
-    co_await until([&] { return in.holds(now); });
-    in.take(bytes);
+    co_await until([&] { return in->holds(now); });
+    in->take(bytes);
     for (std::size_t i = 0; i < now; ++i) wrong += bytes[i] != byte_at(received + i);
     received += now;
   }
-  me.close(in);
 }
 
 void check_channel(const std::vector<std::size_t>& node_of, const sim::faults& with,

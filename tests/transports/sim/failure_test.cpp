@@ -310,8 +310,8 @@ TEST_CASE("what fails stops what runs beside it at once") {
 TEST_CASE("data written after its flag is told from data written before") {
   for (const bool late : {false, true}) {
     sim::simulation all(free_model(), algos::catalog(), {.node_of = {0, 0}, .watch_reads = true});
-    std::byte* const shared = all.rank_at(0).board().tiny_stage(0, 0);
-    wire::counter& flag = all.rank_at(0).board().arrival(0, 0).word;
+    std::byte* const shared = all.rank_at(0).fabric().memory().board().tiny_stage(0, 0);
+    wire::counter& flag = all.rank_at(0).fabric().memory().board().arrival(0, 0).word;
     std::array<std::byte, 64> mine{};
     const auto program = [&](sim::rank& me) -> task<> {
       if (me.number() == 0) {

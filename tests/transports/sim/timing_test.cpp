@@ -18,19 +18,17 @@ namespace {
 using namespace std::chrono_literals;
 
 task<> send(sim::rank& me, std::size_t to, std::size_t bytes) {
-  wire::channel& out = me.open(0, me.number(), to, wire::stream::messages);
+  const wire::open_link out(me.fabric().links(), 0, to, wire::links::sends::messages);
   const std::vector<std::byte> body(bytes);
-  out.put({}, body);
-  co_await until([&] { return out.has_left(); });
-  me.close(out);
+  out->send({}, body);
+  co_await until([&] { return out->has_left(); });
 }
 
 task<> receive(sim::rank& me, std::size_t from, std::size_t bytes) {
-  wire::channel& in = me.open(0, from, me.number(), wire::stream::messages);
+  const wire::open_link in(me.fabric().links(), 0, from);
   std::vector<std::byte> body(bytes);
-  co_await until([&] { return in.holds(bytes); });
-  in.take(body);
-  me.close(in);
+  co_await until([&] { return in->holds(bytes); });
+  in->take(body);
 }
 
 /// Rank 0 sends, rank 1 on another node receives.
@@ -160,15 +158,16 @@ TEST_CASE("so does one in place, where the kernel cannot copy") {
   of.memory.core_copy_gbs = of.memory.other_core_gbs = 8;
   of.memory.flag_ns = 90;
   const auto in_place = [](sim::rank& me) -> task<> {
-    wire::channel& used = me.open(0, 0, 1, wire::stream::messages);
+    const wire::open_link used(me.fabric().links(), 0, 1 - me.number(),
+                               wire::links::sends::messages);
     std::vector<std::byte> body(400);
     if (me.number() == 0) {
-      used.put_zero_copy({}, body);
+      used->put({}, body);
     } else {
-      co_await until([&] { return used.holds(wire::channel::zero_copy_room); });
-      CHECK(used.take_zero_copy(body));
+      co_await until([&] { return used->holds(1); });
+      used->begin_taking(body);
+      CHECK(used->body() == wire::link::body_state::in_place);
     }
-    me.close(used);
   };
   CHECK(run(of, {.node_of = {0, 0}}, in_place)[1] == 50 + 90 + 50);
   of.memory.kernel_copy_gbs = 4;
@@ -179,7 +178,7 @@ TEST_CASE("so does one in place, where the kernel cannot copy") {
 // ---- within a rank and a node
 
 task<> announce_or_see(sim::rank& me, clock_time after) {
-  wire::counter& word = me.board().completion(0).upto;
+  wire::counter& word = me.fabric().memory().board().completion(0).upto;
   if (me.number() == 0) {
     co_await me.rest(after);
     me.announce(word, 1);
@@ -199,9 +198,9 @@ TEST_CASE("a flag is seen after its time") {
 /// All ranks but the first change a line at once, each after it has announced something.
 task<> announce_and_change(sim::rank& me) {
   if (me.number() == 0) co_return;
-  me.announce(me.board().completion(me.number()).upto, 1);
-  const wire::counter& changed = me.board().arrival_counter(0).counted_in;
-  if (me.take_line(&changed)) co_await wire::work_wait(&me);
+  me.announce(me.fabric().memory().board().completion(me.number()).upto, 1);
+  const wire::counter& changed = me.fabric().memory().board().arrival_counter(0).counted_in;
+  if (me.take_line(&changed)) co_await wire::work_wait(&me.fabric());
 }
 
 TEST_CASE("a line that several change travels from each to the next") {

@@ -1,4 +1,4 @@
-// How a rank reaches the others: flags, lent memory, messages.
+// What it costs a rank to reach others: flags, lent memory, messages.
 
 #include <algorithm>
 #include <cstring>
@@ -26,79 +26,20 @@ wire::origin rank::lend(std::span<const std::byte> bytes, bool foreign) const no
   return {};
 }
 
-const std::byte* rank::borrow(const wire::origin& from) const noexcept {
-  if (from.where == wire::origin::kind::foreign) return nullptr;
-  return reinterpret_cast<const std::byte*>(from.address);
-}
-
-int rank::fetch(std::size_t, const wire::origin& from, std::size_t offset,
-                std::span<std::byte> to) noexcept {
-  const auto* source = reinterpret_cast<const std::byte*>(from.address) + offset;
-  if (in_.with_payload()) std::memcpy(to.data(), source, to.size());
+void rank::fetch(const std::byte* from, std::span<std::byte> to) noexcept {
+  if (in_.with_payload()) std::memcpy(to.data(), from, to.size());
   counters_.shared_read += to.size();
   const picoseconds begins = local();
   charge_kernel_copy(to.size());
   if (in_.trace() != nullptr) {
     in_.trace()->slice(number_, "kernel copy", begins, local(), to.size());
   }
-  return 0;
 }
 
 void rank::charge_kernel_copy(std::size_t bytes) noexcept {
   const model::memory_parameters& memory = in_.model().memory;
   charge(from_ns(memory.kernel_copy_call_ns) + transfer_time(bytes, memory.kernel_copy_gbs));
 }
-
-wire::channel& rank::open(std::size_t lane, std::size_t from, std::size_t to, wire::stream what) {
-  return in_.open({.lane = lane, .from = from, .to = to, .what = what});
-}
-
-void rank::close(wire::channel& used) noexcept { in_.close(static_cast<channel&>(used)); }
-
-wire::liveness rank::state(std::size_t rank) const noexcept { return in_.state(rank); }
-bool rank::all_heard(std::size_t rank) const noexcept { return in_.all_heard(rank); }
-std::optional<wire::failure> rank::failed() const { return in_.failure(); }
-void rank::fail(const wire::failure& why) noexcept {
-  if (!dead_) in_.break_job(why);
-}
-
-// ---- teams made from others: `members` are ranks of the job
-
-wire::site rank::provide(std::span<const std::size_t> members, std::size_t turn,
-                         const wire::extent& much) {
-  if (members[turn % members.size()] != number_) return {};
-  return {.control = in_.make_team({members.begin(), members.end()}, much)};
-}
-
-void rank::withdraw(const wire::site& provided) noexcept {
-  if (provided.control != 0) in_.unmake_team(provided.control);
-}
-
-namespace {
-
-std::uint64_t number_in(std::span<const wire::site> sites) noexcept {
-  std::uint64_t number = 0;
-  for (const wire::site& each : sites) number |= each.control;  // one of them is not 0
-  return number;
-}
-
-}  // namespace
-
-std::unique_ptr<wire::fabric> rank::derive(std::span<const std::size_t> members,
-                                           std::span<const wire::site> sites, const wire::extent&) {
-  const auto self = std::ranges::find(members, number_) - members.begin();
-  return std::make_unique<team_reach>(*this, in_, in_.team_at(number_in(sites)),
-                                      static_cast<std::size_t>(self));
-}
-
-void rank::refuse(std::span<const std::size_t>, std::span<const wire::site> sites,
-                  const wire::extent&, const wire::failure& why) noexcept {
-  team_memory& shared = in_.team_at(number_in(sites));
-  if (!dead_) in_.break_team(shared, why);
-  in_.leave(shared, quiet_at());
-}
-
-wire::footprint rank::footprint() const noexcept { return footprint_of(*this, in_.size()); }
 
 // ---- messages
 

@@ -1,0 +1,25 @@
+#pragma once
+
+namespace muster {
+
+/// What an engine polls for what has come, and sleeps on when nothing has: a fabric, for example.
+/// All calls come from the thread that drives the engine.
+class progress_source {
+public:
+  /// Takes note of what has come since, so that those who wait for it find it. True if something
+  /// has. Called at every poll.
+  virtual bool progress() noexcept = 0;
+  /// Once armed, becomes readable when `progress` has something to do. It stays the same. Negative:
+  /// whoever makes a wait ready rings the engine's doorbell instead.
+  virtual int descriptor() const noexcept = 0;
+  /// Before the engine sleeps. From its return on, what makes a wait ready makes the descriptor
+  /// readable, or rings; the engine looks once more before it sleeps.
+  virtual void arm() noexcept = 0;
+  /// The engine is awake.
+  virtual void disarm() noexcept = 0;
+
+protected:
+  ~progress_source() = default;
+};
+
+}  // namespace muster

@@ -1,0 +1,109 @@
+// Engines that poll sources of progress and sleep on their descriptors.
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/gate.hpp"
+#include "tools/conformance/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Opens a gate once others have written to its descriptor, as a socket's owner would.
+class mail final : public progress_source {
+public:
+  explicit mail(gate& opens) : opens_(opens), descriptor_(::eventfd(0, EFD_NONBLOCK)) {
+    REQUIRE(descriptor_ >= 0);
+  }
+  ~mail() { ::close(descriptor_); }
+  mail(const mail&) = delete;
+  mail& operator=(const mail&) = delete;
+
+  /// From any thread.
+  void come() const {
+    const std::uint64_t one = 1;
+    CHECK(::write(descriptor_, &one, sizeof one) == sizeof one);
+  }
+
+  bool progress() noexcept override {
+    std::uint64_t count = 0;
+    if (::read(descriptor_, &count, sizeof count) != sizeof count) return false;
+    opens_.open();
+    return true;
+  }
+  int descriptor() const noexcept override { return descriptor_; }
+  void arm() noexcept override { ++armed; }
+  void disarm() noexcept override { ++disarmed; }
+
+  int armed = 0;
+  int disarmed = 0;
+
+private:
+  gate& opens_;
+  int descriptor_;
+};
+
+task<> pass(const gate& at) { co_await at.passed(); }
+
+TEST_CASE("an engine sleeps on the descriptor of its source") {
+  const watchdog alive("source: sleep");
+  gate at;
+  mail source(at);
+  engine here({.waiting = waiting_policy::asleep(), .sources = {&source}});
+  const std::jthread sender([&source] {
+    std::this_thread::sleep_for(20ms);
+    source.come();
+  });
+  start(here, pass(at)).wait();
+  CHECK(here.counted().sleeps > 0);
+  CHECK(source.armed > 0);
+  CHECK(source.armed == source.disarmed);
+}
+
+TEST_CASE("what has come before the sleep prevents it") {
+  gate at;
+  mail source(at);
+  engine here({.mode = progress::external, .sources = {&source}});
+  future<> work = start(here, pass(at));
+  source.come();
+  CHECK_FALSE(here.prepare_to_sleep());
+  CHECK(here.poll());
+  CHECK(work.ready());
+}
+
+TEST_CASE("one descriptor stands for the bell and all sources") {
+  gate first;
+  gate second;
+  mail one(first);
+  mail other(second);
+  engine here({.mode = progress::external, .sources = {&one, &other}});
+  const auto is_readable = [&here] {
+    pollfd entry{.fd = here.wakeup_descriptor(), .events = POLLIN, .revents = 0};
+    return ::poll(&entry, 1, 0) == 1;
+  };
+  REQUIRE(here.prepare_to_sleep());
+  CHECK_FALSE(is_readable());
+  here.ring();
+  CHECK(is_readable());
+  here.poll();
+  CHECK_FALSE(is_readable());
+  for (const mail* each : {&one, &other}) {
+    each->come();
+    CHECK(is_readable());
+    here.poll();
+    CHECK_FALSE(is_readable());
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include <muster/wire/membership.hpp>
+
+#include "transports/shm/job.hpp"
+#include "transports/shm/parking.hpp"
+#include "transports/shm/team_memory.hpp"
+
+namespace muster::shm {
+
+/// What the control segment says of a team's members.
+class membership final : public wire::membership {
+public:
+  /// \param of      outlives this
+  /// \param members the team's, as ranks of the job; outlive this
+  /// \param rank    this one, of the team
+  /// \param by      outlives this
+  membership(const job& of, const team_memory& shared, std::span<const std::size_t> members,
+             std::size_t rank, const parking& by) noexcept
+      : wire::membership({.failure = &shared.failure().state,
+                          .job_failure = &of.failure_state(),
+                          .records = shared.records(),
+                          .rank = rank,
+                          .ranks = members.size()}),
+        job_(of),
+        shared_(shared),
+        members_(members),
+        parking_(by) {}
+
+  std::optional<wire::failure> failed() const override;
+  void fail(const wire::failure& why) noexcept override;
+  wire::liveness state(std::size_t rank) const noexcept override;
+  /// What is in memory is there for everybody.
+  bool all_heard(std::size_t) const noexcept override { return true; }
+  void watch(std::size_t rank) noexcept override { parking_.watch(members_[rank]); }
+  wire::recorded_call called(std::size_t lane, std::size_t rank) const noexcept override {
+    return read(shared_.records()[lane * members_.size() + rank]);
+  }
+
+private:
+  const job& job_;
+  team_memory shared_;
+  std::span<const std::size_t> members_;
+  const parking& parking_;
+};
+
+}  // namespace muster::shm
