@@ -12,6 +12,7 @@ def engine_library(name, deps = [], **kwargs):
     """A folder of the engine, whose headers are included as <muster/FOLDER/...>, here as once installed.
 
     `NAME_headers` is what a shared library of algorithms is compiled with: it finds the rest where it is loaded.
+    `NAME_sources` is for tests that compile them otherwise.
 
     Args:
       name: the folder's.
@@ -26,6 +27,7 @@ def engine_library(name, deps = [], **kwargs):
         strip_include_prefix = "/engine",
         deps = [folder + ":" + folder.rpartition("/")[2] + "_headers" for folder in folders],
     )
+    native.filegroup(name = name + "_sources", srcs = native.glob(["*.cpp", "*.hpp"]))
     muster_library(
         name = name,
         srcs = native.glob(["*.cpp"]),
