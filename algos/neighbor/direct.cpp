@@ -30,7 +30,7 @@ std::size_t same_rank(std::span<const Edge> edges) {
   return static_cast<std::size_t>(other - edges.begin());
 }
 
-/// Whether all blocks of a rank fit into its channel, without an invitation: there is room for them
+/// Whether all blocks of a rank fit on their way, without an invitation: there is room for them
 /// as soon as earlier operations are over there, for which nobody needs this one.
 template <class Edge>
 bool are_short(const context& me, std::span<const Edge> edges) {

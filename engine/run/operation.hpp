@@ -1,33 +1,43 @@
 #pragma once
 
+#include <coroutine>
 #include <cstddef>
+#include <exception>
+#include <optional>
+#include <string_view>
 
 #include <muster/coro/frame_pool.hpp>
+#include <muster/coro/task.hpp>
+#include <muster/run/arrival_log.hpp>
 #include <muster/run/context.hpp>
+#include <muster/run/waits.hpp>
 
 namespace muster {
 
-/// A context that lives as long as its coroutine, or as the plan that keeps it.
-class operation : public context {
+/// One rank's part of a collective from its place in the team's order to its end, which is good, or
+/// breaks the team (unless it is broken already). It lives as long as its coroutine, or as the plan
+/// that keeps it.
+class operation : public bracket, public context {
 public:
-  operation(team& on, const arguments& call) : context(on, call, on.prepare_call(call)) {}
-  virtual ~operation() = default;
+  operation(muster::team& on, const arguments& call) : context(on, call, on.prepare_call(call)) {}
+  virtual ~operation() { end_if_running(); }
+
+  /// The algorithm's coroutine, with this operation around it.
+  task<> run();
 
   /// Whether it stays when its coroutine goes, to be run again.
   void keep(bool kept) noexcept { kept_ = kept; }
   bool is_kept() const noexcept { return kept_; }
   /// Whether a coroutine of it is there.
   bool is_out() const noexcept { return out_; }
-  task<> run() {
-    task<> part = context::run();
-    out_ = true;
-    return part;
+
+  /// Before it begins: to other buffers, null where these are.
+  void move_to(const std::byte* send, std::byte* receive) noexcept {
+    call_.send = send;
+    call_.receive = receive;
   }
-
-  using context::move_to;
-
-  /// Runs what `text` chooses, whatever the team would; see `team::find`. Before it begins.
-  void choose(std::string_view text) { prepare_by(text); }
+  /// Runs what `text` chooses, whatever the team would; see `team::choose`. Before it begins.
+  void choose(std::string_view text);
 
   /// Takes its place in the team's order before it begins, or ends without beginning.
   void reserve() noexcept { take_place(); }
@@ -38,17 +48,43 @@ public:
   static void operator delete(void* memory) noexcept { frame_pool::release(memory); }
 
 private:
-  void release() noexcept override {
-    if (!kept_) {
-      delete this;
-      return;
+  // ---- bracket
+  bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
+  void enter() override;
+  void end(const std::exception_ptr& failure) noexcept override;
+  void release() noexcept override;
+
+  void take_place() noexcept;
+  void write_record() noexcept;
+  void complete() noexcept;
+  /// Of an operation that ends well, where verbs are checked or time is virtual: what else is to be
+  /// done. Where it did not arrive once it is abandoned, and this is false.
+  [[gnu::cold]] bool check_end() noexcept;
+  void abandon(const error& why) noexcept;
+  [[gnu::cold]] void abandon(const std::exception_ptr& failure) noexcept;
+  [[gnu::cold]] void abandon_destroyed() noexcept;
+  [[gnu::cold]] void refuse() noexcept;
+  /// One that is still under way ends here.
+  void end_if_running() noexcept {
+    turn_.reset();  // its coroutine may go before this object does
+    refusal_ = nullptr;
+    if (running_) [[unlikely]] {
+      abandon_destroyed();
     }
-    end_if_running();
-    out_ = false;
+  }
+  void log_arrival(bool failed) const noexcept {
+    arrival_log* const log = team_.arrivals();
+    if (log == nullptr) [[likely]]
+      return;
+    log->end(logged_, ticket_.sequence, failed);
   }
 
+  bool running_ = false;
   bool kept_ = false;
   bool out_ = false;
+  arrival_log::begun logged_;      // where the team has a log
+  std::optional<turn_wait> turn_;  // while it waits for its turn
+  std::exception_ptr refusal_;     // why it did not even begin
 };
 
 }  // namespace muster

@@ -50,7 +50,7 @@ struct complete_layouts {
 /// One with layouts of its own. They are there before the operation and after it.
 class varying_operation final : private complete_layouts, public operation {
 public:
-  varying_operation(team& on, const arguments& call, const block_layout& send,
+  varying_operation(muster::team& on, const arguments& call, const block_layout& send,
                     const block_layout& receive)
       : complete_layouts{complete_layout(send), complete_layout(receive)},
         operation(on, put_into(call)) {}
@@ -82,7 +82,7 @@ class neighbor_operation final : private complete_neighbors,
                                  private complete_layouts,
                                  public operation {
 public:
-  neighbor_operation(team& on, const arguments& call, const neighborhood& with,
+  neighbor_operation(muster::team& on, const arguments& call, const neighborhood& with,
                      const block_layout& send, const block_layout& receive)
       : complete_neighbors(with),
         complete_layouts{complete_layout(send), complete_layout(receive)},

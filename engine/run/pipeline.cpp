@@ -1,8 +1,8 @@
-// Pipelines: streams of segments from each rank of a node to its local peers.
-
-#include <muster/run/context.hpp>
+#include <muster/run/pipeline.hpp>
 
 #include <algorithm>
+
+#include <muster/run/context.hpp>
 
 namespace muster {
 namespace {
@@ -18,49 +18,34 @@ bool has_segments(const wire::counter& word, std::uint64_t value) noexcept {
 
 }  // namespace
 
-segments::segments(std::size_t block_bytes, std::size_t blocks, std::size_t ahead,
-                   std::size_t grain) noexcept
-    : block_bytes(block_bytes), blocks(blocks), ahead(ahead) {
-  piece = std::max(wire::segment_bytes / blocks / grain * grain, grain);
-}
-
-segments segments::followed(std::size_t block_bytes, std::size_t blocks) noexcept {
-  constexpr std::size_t least = 16 * 1024;  // more than a notice costs
-  segments cut(block_bytes, blocks, far);
-  const std::size_t wanted = std::max((block_bytes + far - 1) / far, least / blocks);
-  constexpr std::size_t grain = wire::cache_line;
-  cut.piece = std::min(cut.piece, (wanted + grain - 1) / grain * grain);
-  return cut;
-}
-
 pipeline::pipeline(context& me, std::size_t index, const segments& cut, std::size_t sole_reader)
-    : me_(me), index_(index), cut_(cut), sole_reader_(sole_reader) {
-  if (me.is_checked()) [[unlikely]]
-    me.checks().use_pipeline(index);
+    : me_(me), op_(me.state()), index_(index), cut_(cut), sole_reader_(sole_reader) {
+  if (op_.is_checked()) [[unlikely]]
+    op_.checks().use_pipeline(index);
   // Until something is lent; an earlier operation on this stage may have.
-  pipeline_head(me.index_).from = {};
+  pipeline_head(me.node_index()).from = {};
 }
 
 pipeline::~pipeline() {
-  if (!lent_foreign_.empty()) me_.forget_lender(*this);
+  if (!lent_foreign_.empty()) op_.lenders().remove(*this);
 }
 
 wire::pipeline_head& pipeline::pipeline_head(std::size_t local_peer) const noexcept {
-  return me_.board().pipeline_head(me_.ticket_.stage, index_, local_peer);
+  return op_.board().pipeline_head(op_.ticket().stage, index_, local_peer);
 }
 
 wire::pipeline_tail& pipeline::pipeline_tail(std::size_t local_peer) const noexcept {
-  return me_.board().pipeline_tail(me_.ticket_.stage, index_, local_peer);
+  return op_.board().pipeline_tail(op_.ticket().stage, index_, local_peer);
 }
 
 std::byte* pipeline::stage(std::size_t local_peer, std::size_t segment) const noexcept {
-  return me_.board().long_stage(me_.ticket_.stage, index_, local_peer) +
+  return op_.board().long_stage(op_.ticket().stage, index_, local_peer) +
          segment % cut_.ahead * wire::segment_bytes;
 }
 
 std::byte* pipeline::bounce_buffer(std::size_t local_peer) const noexcept {
   constexpr std::size_t last_segment = wire::staged_segments - 1;  // notes stand in the first
-  return me_.board().long_stage(me_.ticket_.stage, index_, local_peer) +
+  return op_.board().long_stage(op_.ticket().stage, index_, local_peer) +
          last_segment * wire::segment_bytes;
 }
 
@@ -74,11 +59,11 @@ bool pipeline::lend(std::span<const std::byte> contribution, lending how) noexce
 
 bool pipeline::offer(std::span<const std::byte> memory, bool foreign,
                      std::size_t segments_to_take) noexcept {
-  const wire::origin from = me_.memory().lend(memory, foreign && me_.team_.may_lend_foreign());
-  pipeline_head(me_.index_).from = from;  // published by the first post
+  const wire::origin from = op_.memory().lend(memory, foreign && op_.books().foreign.is_allowed());
+  pipeline_head(op_.node_index()).from = from;  // published by the first post
   if (from.where == wire::origin::kind::foreign) {
     lent_foreign_ = memory;
-    me_.add_lender(*this);
+    op_.lenders().add(*this);
   }
   lent_ = from.where != wire::origin::kind::staged;
   lent_segments_ = lent_ ? segments_to_take : 0;
@@ -89,63 +74,67 @@ bool pipeline::is_better_foreign(std::size_t bytes, std::size_t block_bytes) con
   const std::size_t others = me_.node().size() - 1;
   // One block for all, or one for each.
   const std::size_t readers = cut_.blocks == 1 && sole_reader_ == all ? others : 1;
-  const machine& seen = me_.team_.machine();
+  const machine& seen = op_.machine();
   const std::size_t footprint = 2 * bytes * me_.node().size();
   if (block_bytes >= seen.foreign_from(readers, footprint)) return true;
-  if (me_.time() != nullptr || block_bytes < machine::least_unstaged_bytes) return false;
+  if (op_.time() != nullptr || block_bytes < machine::least_unstaged_bytes) return false;
   if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return false;
   return (readers == 1 && is_exchange_beyond_caches(footprint)) || is_stage_too_new(bytes, readers);
 }
 
 bool pipeline::is_exchange_beyond_caches(std::size_t footprint) const noexcept {
   constexpr std::size_t far_beyond = 4;
-  return !has_root(me_.call_.what) && footprint / far_beyond >= me_.team_.machine().cache_bytes;
+  return !has_root(op_.call().what) && footprint / far_beyond >= op_.machine().cache_bytes;
 }
 
 bool pipeline::is_stage_too_new(std::size_t bytes, std::size_t readers) const noexcept {
   constexpr std::size_t most_readers = 3;  // each takes a copy of the kernel's
   if (readers > most_readers) return false;
-  if (me_.team_.is_refused_foreign()) return true;  // nothing will be lent, nor counted as lent
+  if (op_.books().foreign.is_refused()) return true;  // nothing will be lent, nor counted as lent
   const std::size_t staged = std::min(bytes, cut_.ahead * wire::segment_bytes);
-  return me_.team_.stage_pages_.are_too_new(me_.call_.what, me_.ticket_.stage, index_, bytes,
-                                            staged);
+  return op_.books().stage_pages.are_too_new(op_.call().what, op_.ticket().stage, index_, bytes,
+                                             staged);
 }
 
 pipeline::slot_wait pipeline::slot(std::size_t segment, std::size_t readers) noexcept {
   const std::size_t taken = segment < cut_.ahead ? 0 : segment + 1 - cut_.ahead;
-  return {me_, index_, taken, readers, sole_reader_, stage(me_.index_, segment)};
+  return {op_, index_, taken, readers, sole_reader_, stage(op_.node_index(), segment)};
 }
 
 pipeline::slot_wait pipeline::slot(std::size_t segment,
                                    std::span<const std::size_t> readers) noexcept {
   const std::size_t taken = segment < cut_.ahead ? 0 : segment + 1 - cut_.ahead;
-  return {me_, index_, taken, local_peer_list(readers), stage(me_.index_, segment)};
+  return {op_, index_, taken, local_peer_list(readers), stage(op_.node_index(), segment)};
 }
 
 void pipeline::post(std::size_t segment) noexcept {
   posted_ = segment + 1;
-  me_.memory().announce(pipeline_head(me_.index_).posted, me_.ticket_.segments(segment + 1));
+  op_.memory().announce(pipeline_head(op_.node_index()).posted, op_.ticket().segments(segment + 1));
 }
 
 bool pipeline::is_here(std::size_t local_peer, std::size_t segment) const noexcept {
   // What this rank says itself it knows: it need not hear it back.
-  if (local_peer == me_.index_) return segment < posted_;
+  if (local_peer == op_.node_index()) return segment < posted_;
   // The arrival comes first: only it says whether the local peer is in the same operation.
-  if (!me_.has_arrived(local_peer)) return false;
-  if (me_.differs(local_peer)) return true;  // to be thrown
-  return has_segments(pipeline_head(local_peer).posted, me_.ticket_.segments(segment + 1));
+  if (!op_.has_arrived(local_peer)) return false;
+  if (op_.differs(local_peer)) return true;  // to be thrown
+  return has_segments(pipeline_head(local_peer).posted, op_.ticket().segments(segment + 1));
 }
 
 const void* pipeline::watched_of(std::size_t local_peer) const noexcept {
-  if (!me_.has_arrived(local_peer)) return &me_.arrival(local_peer).word;
+  if (!op_.has_arrived(local_peer)) return &op_.arrival(local_peer).word;
   return &pipeline_head(local_peer).posted;
 }
 
 pipeline::segment_wait pipeline::arrived(std::size_t local_peer, std::size_t segment) noexcept {
-  return {me_, *this, local_peer, segment};
+  return {op_, *this, local_peer, segment};
 }
 
-local_peer_arrivals pipeline::here(std::size_t segment) noexcept { return {me_, *this, segment}; }
+everybody pipeline::all_here(std::size_t segment) noexcept {
+  return {op_, local_peer_list(op_.node().size()), this, segment};
+}
+
+local_peer_arrivals pipeline::here(std::size_t segment) noexcept { return {op_, *this, segment}; }
 
 bool pipeline::lends(std::size_t local_peer) const noexcept {
   return pipeline_head(local_peer).from.where != wire::origin::kind::staged;
@@ -161,7 +150,7 @@ const std::byte* pipeline::piece(std::size_t local_peer, std::size_t segment,
   const auto& from = pipeline_head(local_peer).from;
   if (from.where == wire::origin::kind::staged)
     return stage(local_peer, segment) + block * cut_.piece;
-  const std::byte* lent = me_.memory().borrow(from);
+  const std::byte* lent = op_.memory().borrow(from);
   return lent == nullptr ? nullptr : lent + block * cut_.block_bytes + cut_.offset(segment);
 }
 
@@ -182,16 +171,16 @@ pipeline::copying pipeline::copy(std::size_t local_peer, std::size_t segment, st
 pipeline::copying pipeline::fetch(std::size_t local_peer, const wire::origin& from,
                                   std::size_t offset, std::span<std::byte> to) {
   int refused = 0;
-  me_.read_local_peers([&] { refused = me_.memory().fetch(local_peer, from, offset, to); });
+  op_.read_local_peers([&] { refused = op_.memory().fetch(local_peer, from, offset, to); });
   if (refused != 0) return copying(copy_bounced(local_peer, offset, to));
-  return copying(me_.work());
+  return copying(op_.work());
 }
 
 // ---- where the kernel refuses a copy
 
 class pipeline::bounce_wait final : public collective_wait {
 public:
-  bounce_wait(context& me, const pipeline& on, std::size_t local_peer) noexcept
+  bounce_wait(operation_state& me, const pipeline& on, std::size_t local_peer) noexcept
       : collective_wait(me), pipeline_(on), local_peer_(local_peer) {}
   bool ready() noexcept override { return pipeline_.is_given(); }
   bool await_ready() noexcept { return ready() || poll_again(); }
@@ -211,25 +200,25 @@ task<> pipeline::copy_bounced(std::size_t local_peer, std::size_t offset, std::s
   while (!to.empty()) {
     const auto piece = to.first(std::min(to.size(), wire::segment_bytes));
     ask(local_peer, offset, piece.size());
-    co_await bounce_wait(me_, *this, local_peer);
+    co_await bounce_wait(op_, *this, local_peer);
     co_await me_.copy_result(piece, bounce_buffer(local_peer));
-    me_.memory().announce(pipeline_tail(me_.index_).used, request_);
+    op_.memory().announce(pipeline_tail(op_.node_index()).used, request_);
     offset += piece.size();
     to = to.subspan(piece.size());
   }
 }
 
 void pipeline::ask(std::size_t local_peer, std::size_t offset, std::size_t bytes) noexcept {
-  wire::pipeline_tail& mine = pipeline_tail(me_.index_);
+  wire::pipeline_tail& mine = pipeline_tail(op_.node_index());
   mine.offset = offset;
   mine.bytes = bytes;
-  request_ = me_.ticket_.segments(wire::copy_request::of(local_peer, ++request_count_));
-  me_.memory().announce(mine.asked, request_);
+  request_ = op_.ticket().segments(wire::copy_request::of(local_peer, ++request_count_));
+  op_.memory().announce(mine.asked, request_);
 }
 
 bool pipeline::is_given() const noexcept {
   // acquire: pairs with the release in `node_memory::announce`.
-  return pipeline_tail(me_.index_).given.load(std::memory_order_acquire) == request_;
+  return pipeline_tail(op_.node_index()).given.load(std::memory_order_acquire) == request_;
 }
 
 bool pipeline::has_asked(std::size_t local_peer) const noexcept {
@@ -237,7 +226,7 @@ bool pipeline::has_asked(std::size_t local_peer) const noexcept {
   // acquire: pairs with the release in `node_memory::announce`; what is asked for stands still
   // until it is given. relaxed: only whoever is asked writes `given`.
   const std::uint64_t asked = theirs.asked.load(std::memory_order_acquire);
-  const std::uint64_t mine = me_.ticket_.segments(wire::copy_request::of(me_.index_, 0));
+  const std::uint64_t mine = op_.ticket().segments(wire::copy_request::of(op_.node_index(), 0));
   return ((asked ^ mine) >> wire::copy_request::count_bits) == 0 &&
          theirs.given.load(std::memory_order_relaxed) != asked;
 }
@@ -247,10 +236,10 @@ void pipeline::answer(std::size_t local_peer) noexcept {
   const std::size_t offset = std::min<std::size_t>(theirs.offset, lent_foreign_.size());
   const std::size_t bytes = std::min<std::size_t>(theirs.bytes, wire::segment_bytes);
   const auto piece = lent_foreign_.subspan(offset, std::min(bytes, lent_foreign_.size() - offset));
-  copy_bytes(bounce_buffer(me_.index_), piece.data(), piece.size());
+  copy_bytes(bounce_buffer(op_.node_index()), piece.data(), piece.size());
   answered_ = local_peer;
   answer_ = theirs.asked.load(std::memory_order_relaxed);  // `has_asked` has synchronised
-  me_.memory().announce(theirs.given, answer_);
+  op_.memory().announce(theirs.given, answer_);
 }
 
 // It may have used others' since.
@@ -265,32 +254,32 @@ void pipeline::answer_readers() noexcept {
   if (answered_ != all && !has_used_answer()) return;
   answered_ = all;
   for (std::size_t i = 0; i < me_.node().size() && answered_ == all; ++i) {
-    if (i == me_.index_ || !has_asked(i)) continue;
-    me_.team_.foreign_was_refused();
+    if (i == op_.node_index() || !has_asked(i)) continue;
+    op_.books().foreign.refuse();
     answer(i);
   }
 }
 
 void pipeline::take(std::size_t segment) noexcept {
-  me_.memory().announce(pipeline_tail(me_.index_).taken, me_.ticket_.segments(segment + 1));
+  op_.memory().announce(pipeline_tail(op_.node_index()).taken, op_.ticket().segments(segment + 1));
 }
 
 void pipeline::take_of(std::size_t local_peer, std::size_t segment) noexcept {
   // The local peer's own line: it reads nothing on this pipeline, so nobody else writes there.
-  me_.memory().announce(pipeline_tail(local_peer).taken, me_.ticket_.segments(segment + 1));
+  op_.memory().announce(pipeline_tail(local_peer).taken, op_.ticket().segments(segment + 1));
 }
 
 pipeline::return_wait pipeline::returned(std::size_t readers) noexcept {
-  return {me_, index_, lent_segments_, readers, sole_reader_};
+  return {op_, index_, lent_segments_, readers, sole_reader_};
 }
 
 pipeline::return_wait pipeline::taken(std::size_t segment, std::size_t readers) noexcept {
-  return {me_, index_, segment + 1, readers, sole_reader_};
+  return {op_, index_, segment + 1, readers, sole_reader_};
 }
 
 void pipeline::segment_wait::await_resume() {
   rethrow_interruption();
-  if (local_peer_ == me_.index_) return;
+  if (local_peer_ == me_.node_index()) return;
   me_.have_fetched(watched());
   me_.check_fingerprint(local_peer_);
 }
@@ -305,7 +294,7 @@ std::span<const std::size_t> pipeline::segment_wait::candidates() const noexcept
   return me_.node().subspan(local_peer_, 1);
 }
 
-takers_wait::takers_wait(context& me, std::size_t pipeline, std::uint64_t segments,
+takers_wait::takers_wait(operation_state& me, std::size_t pipeline, std::uint64_t segments,
                          std::size_t readers, std::size_t sole_reader) noexcept
     : takers_wait(me, pipeline, segments, local_peer_list(me.node().size())) {
   sole_reader_ = sole_reader;
@@ -315,25 +304,25 @@ takers_wait::takers_wait(context& me, std::size_t pipeline, std::uint64_t segmen
 }
 
 const wire::counter& takers_wait::taken_by(std::size_t line) const noexcept {
-  return me_.board().pipeline_tail(me_.ticket_.stage, pipeline_, line).taken;
+  return me_.board().pipeline_tail(me_.ticket().stage, pipeline_, line).taken;
 }
 
 bool takers_wait::is_taken(std::size_t line) const noexcept {
-  return has_segments(taken_by(line), me_.ticket_.segments(segments_));
+  return has_segments(taken_by(line), me_.ticket().segments(segments_));
 }
 
 bool takers_wait::ready() noexcept {
   if (segments_ == 0) return true;
-  if (sole_reader_ != pipeline::all) return is_taken(me_.index_);
+  if (sole_reader_ != pipeline::all) return is_taken(me_.node_index());
   for (; next_ < end_; ++next_) {
     const std::size_t reader = readers_[next_];
-    if (reader != me_.index_ && !is_taken(reader)) return false;
+    if (reader != me_.node_index() && !is_taken(reader)) return false;
   }
   return true;
 }
 
 const void* takers_wait::watched() const noexcept {
-  if (sole_reader_ != pipeline::all) return &taken_by(me_.index_);
+  if (sole_reader_ != pipeline::all) return &taken_by(me_.node_index());
   return next_ == end_ ? nullptr : &taken_by(readers_[next_]);
 }
 
@@ -344,7 +333,7 @@ std::span<const std::size_t> takers_wait::candidates() const noexcept {
 }
 
 bool takers_wait::awaits(std::size_t) const noexcept {
-  return sole_reader_ == pipeline::all || !is_taken(me_.index_);
+  return sole_reader_ == pipeline::all || !is_taken(me_.node_index());
 }
 
 }  // namespace muster

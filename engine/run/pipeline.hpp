@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <muster/coro/task.hpp>
+#include <muster/run/operation_state.hpp>
 #include <muster/run/segments.hpp>
 #include <muster/run/waits.hpp>
 #include <muster/wire/board.hpp>
@@ -14,12 +15,14 @@
 
 namespace muster {
 
+class context;
+
 /// A stream of segments from every rank of a node to its local peers.
 ///
 /// A writer either *lends* memory that its local peers can read where it is, all segments at once,
 /// or *stages* segment after segment in the node's memory, at most `segments::ahead` ahead of the
 /// slowest reader. Readers need not know which.
-class pipeline {
+class pipeline : private lender {
 public:
   /// With a `sole_reader`, a local peer that alone reads what all others write, each writer waits
   /// only for what that one has taken of it, not for the slowest writer: see `take_of`.
@@ -57,6 +60,10 @@ public:
   class copying;
   copying copy(std::size_t local_peer, std::size_t segment, std::size_t block,
                std::span<std::byte> whole);
+  /// For waits: whether a local peer's segment is here, also true for one that turns out to be in
+  /// another operation; and what has to change before it is.
+  bool is_here(std::size_t local_peer, std::size_t segment) const noexcept;
+  const void* watched_of(std::size_t local_peer) const noexcept;
   /// Whether a local peer whose first segment has arrived lends.
   bool lends(std::size_t local_peer) const noexcept;
   /// Segments that must be taken from a local peer whose first one has arrived.
@@ -77,7 +84,7 @@ public:
   /// Waits for the segment of every local peer, or of some.
   everybody all_here(std::size_t segment) noexcept;
   everybody all_here(std::size_t segment, std::span<const std::size_t> local_peers) noexcept {
-    return {me_, local_peer_list(local_peers), this, segment};
+    return {op_, local_peer_list(local_peers), this, segment};
   }
 
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
@@ -96,6 +103,7 @@ protected:
                 std::span<std::byte> to);
 
   context& me_;
+  operation_state& op_;  // the same
   std::size_t index_;
   segments cut_;
   // Of a pipeline whose writers have different numbers of segments: how many this rank takes of
@@ -103,16 +111,12 @@ protected:
   std::span<const std::size_t> takes_ = {};
 
 private:
-  friend class context;
-  friend class local_peers_wait;
   /// Whether all ranks copy at once what no cache holds. A stage is then one more trip through
   /// memory, and nobody is left to hide it.
   bool is_exchange_beyond_caches(std::size_t footprint) const noexcept;
   /// Whether so much would be staged in pages that were never touched.
   bool is_stage_too_new(std::size_t bytes, std::size_t readers) const noexcept;
   class bounce_wait;
-  bool is_here(std::size_t local_peer, std::size_t segment) const noexcept;
-  const void* watched_of(std::size_t local_peer) const noexcept;
   wire::pipeline_tail& pipeline_tail(std::size_t local_peer) const noexcept;
   std::byte* bounce_buffer(std::size_t local_peer) const noexcept;
 
@@ -121,7 +125,7 @@ private:
   void ask(std::size_t local_peer, std::size_t offset, std::size_t bytes) noexcept;
   bool is_given() const noexcept;
   // Of the lender it asks. One reader at a time has the bounce buffer.
-  void answer_readers() noexcept;
+  void answer_readers() noexcept override;
   bool has_asked(std::size_t local_peer) const noexcept;
   bool has_used_answer() const noexcept;
   void answer(std::size_t local_peer) noexcept;
@@ -135,7 +139,6 @@ private:
   std::uint64_t answer_ = 0;    // to which request
   std::uint64_t request_ = 0;   // of this rank to a lender, its last one
   std::uint64_t request_count_ = 0;
-  pipeline* next_lender_ = nullptr;
 };
 
 /// What a copy is awaited with. It is done already, but for the time that it takes where time is
@@ -167,13 +170,13 @@ private:
 /// returned.
 class takers_wait : public collective_wait {
 public:
-  takers_wait(context& me, std::size_t pipeline, std::uint64_t segments,
+  takers_wait(operation_state& me, std::size_t pipeline, std::uint64_t segments,
               const local_peer_list& readers) noexcept
       : collective_wait(me), pipeline_(pipeline), segments_(segments), readers_(readers) {}
   /// `readers` are those to wait for: all local peers, or one. `sole_reader`, if there is one, says
   /// in this rank's line what it took of this rank.
-  takers_wait(context& me, std::size_t pipeline, std::uint64_t segments, std::size_t readers,
-              std::size_t sole_reader) noexcept;
+  takers_wait(operation_state& me, std::size_t pipeline, std::uint64_t segments,
+              std::size_t readers, std::size_t sole_reader) noexcept;
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || poll_again(); }
   const void* watched() const noexcept override;
@@ -197,10 +200,10 @@ private:
 
 class pipeline::slot_wait final : public takers_wait {
 public:
-  slot_wait(context& me, std::size_t pipeline, std::uint64_t segments, std::size_t readers,
+  slot_wait(operation_state& me, std::size_t pipeline, std::uint64_t segments, std::size_t readers,
             std::size_t sole_reader, std::byte* place) noexcept
       : takers_wait(me, pipeline, segments, readers, sole_reader), place_(place) {}
-  slot_wait(context& me, std::size_t pipeline, std::uint64_t segments,
+  slot_wait(operation_state& me, std::size_t pipeline, std::uint64_t segments,
             const local_peer_list& readers, std::byte* place) noexcept
       : takers_wait(me, pipeline, segments, readers), place_(place) {}
   std::byte* await_resume() {
@@ -220,7 +223,8 @@ public:
 
 class pipeline::segment_wait final : public collective_wait {
 public:
-  segment_wait(context& me, pipeline& on, std::size_t local_peer, std::size_t segment) noexcept
+  segment_wait(operation_state& me, pipeline& on, std::size_t local_peer,
+               std::size_t segment) noexcept
       : collective_wait(me), pipeline_(on), local_peer_(local_peer), segment_(segment) {}
   bool ready() noexcept override;
   bool await_ready() noexcept { return ready() || poll_again(); }

@@ -1,35 +1,41 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <new>
 #include <optional>
 #include <span>
 
-#include <muster/coro/pooled.hpp>
+#include <muster/run/scratch_memory.hpp>
 
 namespace muster {
 
 /// Where an operation has let others write, in the order of its invitations: kept where verbs are
-/// checked.
+/// checked, in the operation's scratch memory, and gone with it.
 class posted_places {
 public:
-  void add(std::size_t from, std::span<std::byte> place) { all_.push_back({from, place}); }
+  void add(scratch_memory& in, std::size_t from, std::span<std::byte> place) {
+    posted** at = &first_;
+    while (*at != nullptr) at = &(*at)->next;
+    *at = new (in.take(sizeof(posted)).data()) posted{from, place, nullptr};
+  }
   /// The first of a rank, which is forgotten; nothing if there is none.
-  std::optional<std::span<std::byte>> take(std::size_t from) {
-    const auto first = std::ranges::find(all_, from, &posted::from);
-    if (first == all_.end()) return std::nullopt;
-    const std::span<std::byte> place = first->place;
-    all_.erase(first);
+  std::optional<std::span<std::byte>> take(std::size_t from) noexcept {
+    posted** at = &first_;
+    while (*at != nullptr && (*at)->from != from) at = &(*at)->next;
+    if (*at == nullptr) return std::nullopt;
+    const std::span<std::byte> place = (*at)->place;
+    *at = (*at)->next;
     return place;
   }
-  void clear() noexcept { all_.clear(); }
+  void forget() noexcept { first_ = nullptr; }
 
 private:
   struct posted {
     std::size_t from;
     std::span<std::byte> place;
+    posted* next;
   };
-  pooled_list<posted> all_;
+  posted* first_ = nullptr;
 };
 
 }  // namespace muster

@@ -24,8 +24,7 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
       node_index_(shape_.index_of(rank)),
       machine_(measured),
       selector_(shape_, machine_, rows),
-      order_(reach.memory().board().extent()),
-      known_complete_(node_.size(), 0) {
+      books_(memory_, node_.size()) {
   if (node_.size() > most_ranks_a_node) {
     throw error(errc::invalid_argument, "team: a node has " + std::to_string(node_.size()) +
                                             " ranks; expected at most " +

@@ -11,14 +11,12 @@
 
 #include <muster/call/arguments.hpp>
 #include <muster/progress/engine.hpp>
+#include <muster/run/bookkeeping.hpp>
 #include <muster/select/catalog.hpp>
 #include <muster/select/prepared_call.hpp>
 #include <muster/select/selector.hpp>
 #include <muster/team/machine.hpp>
-#include <muster/team/order.hpp>
 #include <muster/team/shape.hpp>
-#include <muster/team/stage_pages.hpp>
-#include <muster/team/timed_copy.hpp>
 #include <muster/wire/fabric.hpp>
 
 namespace muster {
@@ -51,7 +49,6 @@ public:
   /// \param turn    tells it from others that the same ranks made of `of`; the same on each
   team(const team& of, std::unique_ptr<wire::fabric>&& reach, std::span<const std::size_t> members,
        std::size_t rank, std::uint64_t turn);
-  ~team() { free_shared_scratch(); }
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -90,8 +87,8 @@ public:
   /// Whether a rank of this node is seen to have begun the operation that this rank begins next.
   bool has_begun_next(std::size_t rank) const noexcept {
     // Sequence numbers are known modulo 2^32.
-    const auto ahead = members_.called(order_.next_lane(), rank).sequence() -
-                       static_cast<std::uint32_t>(order_.next());
+    const auto ahead = members_.called(books_.order.next_lane(), rank).sequence() -
+                       static_cast<std::uint32_t>(books_.order.next());
     return static_cast<std::int32_t>(ahead) >= 0;
   }
 
@@ -99,27 +96,24 @@ public:
   /// team's engine, it is not worked out twice for like calls.
   prepared_call prepare_call(const arguments& call);
 
-  /// Whether this rank may have others' kernels copy from its memory, and that one was refused to:
-  /// then it stages for a while without asking. Of this rank alone.
-  bool may_lend_foreign() noexcept { return staged_lendings_ == 0 || --staged_lendings_ == 0; }
-  void foreign_was_refused() noexcept {
-    constexpr unsigned a_while = 64;
-    staged_lendings_ = a_while;
-  }
-  bool is_refused_foreign() const noexcept { return staged_lendings_ != 0; }
+  // ---- for its operations
+
+  /// The parts of its fabric.
+  wire::node_memory& memory() const noexcept { return memory_; }
+  wire::links& links() const noexcept { return links_; }
+  wire::membership& members() const noexcept { return members_; }
+  wire::virtual_time* time() const noexcept { return time_; }
+
+  bookkeeping& books() noexcept { return books_; }
+  /// Null: nobody wants to know.
+  arrival_log* arrivals() const noexcept { return arrivals_; }
+  /// The ranks of this rank's node, and its place among them.
+  std::span<const std::size_t> node() const noexcept { return node_; }
+  std::size_t node_index() const noexcept { return node_index_; }
+  /// The other ranks bound to this rank's core.
+  std::span<const std::size_t> on_this_core() const noexcept { return on_this_core_; }
 
 private:
-  friend class context;
-  friend class collective_wait;
-  friend class turn_wait;
-  friend class shared_scratch;
-  friend class pipeline;
-
-  // Shared scratch is kept between operations, in sizes that are powers of two.
-  std::span<std::byte> take_shared_scratch(std::size_t bytes);
-  void give_back_shared_scratch(std::span<std::byte> memory) noexcept;
-  void free_shared_scratch() noexcept;
-
   muster::engine& engine_;
   std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
   wire::fabric& fabric_;
@@ -135,19 +129,10 @@ private:
   std::vector<std::size_t> on_this_core_;  // the other ranks bound to this rank's core
   muster::machine machine_;
   muster::selector selector_;
-  operation_order order_;
-  // What the ranks of this node were last seen to have completed, and the least of that.
-  std::vector<std::uint64_t> known_complete_;
-  std::uint64_t known_complete_by_all_ = 0;
+  bookkeeping books_;
   std::size_t derived_ = 0;
   std::uint64_t id_ = 0;
-  arrival_log* arrivals_ = nullptr;  // null: nobody wants to know
-  std::vector<std::span<std::byte>> idle_shared_scratch_;
-  std::size_t shared_scratch_count_ = 0;  // idle or not
-  copies_to_stage copies_to_stage_;
-  copies_to_results copies_to_results_;
-  stage_pages stage_pages_;
-  unsigned staged_lendings_ = 0;  // to be staged before memory is lent to the kernel again
+  arrival_log* arrivals_ = nullptr;
 };
 
 /// Chooses what the environment says, for whoever composes a program. \throws as `team::choose`

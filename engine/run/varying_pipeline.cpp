@@ -1,5 +1,3 @@
-// Pipelines whose blocks are of lengths that only their writer and their readers know.
-
 #include <muster/run/varying_pipeline.hpp>
 
 #include <algorithm>
@@ -47,7 +45,7 @@ bool varying_pipeline::lend(std::span<const std::span<const std::byte>> blocks) 
   if (longest == 0) return false;  // the notes are all there is
   const auto memory = hull(blocks);
   if (!offer(memory, is_better_foreign(all_bytes, longest), 1)) return false;
-  write_notes(stage(me_.index_, 0), blocks, memory);
+  write_notes(stage(op_.node_index(), 0), blocks, memory);
   post(0);
   return true;
 }
@@ -93,7 +91,7 @@ pipeline::copying varying_pipeline::copy(std::size_t local_peer, std::size_t seg
   block_note note = {whole.size(), 0};
   if (segment == 0) note = read_note(local_peer, block);
   me_.check_length(me_.rank_of(local_peer), note.bytes, whole.size());
-  if (whole.empty()) return copying(me_.work());
+  if (whole.empty()) return copying(op_.work());
   const wire::origin& from = pipeline_head(local_peer).from;
   switch (from.where) {
     case wire::origin::kind::staged: {
@@ -104,7 +102,7 @@ pipeline::copying varying_pipeline::copy(std::size_t local_peer, std::size_t seg
     case wire::origin::kind::foreign:
       return fetch(local_peer, from, note.offset, whole);
     default:
-      return copying(me_.copy_result(whole, me_.memory().borrow(from) + note.offset));
+      return copying(me_.copy_result(whole, op_.memory().borrow(from) + note.offset));
   }
 }
 

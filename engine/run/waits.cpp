@@ -1,18 +1,20 @@
-// What the waits of collectives look at, and when they are in vain.
-
-#include <muster/run/context.hpp>
+#include <muster/run/waits.hpp>
 
 #include <utility>
 
+#include <muster/run/diagnosis.hpp>
+#include <muster/run/operation_state.hpp>
+#include <muster/run/pipeline.hpp>
+
 namespace muster {
 
-muster::engine& collective_wait::engine_of(context& me) noexcept { return me.team_.engine(); }
+muster::engine& collective_wait::engine_of(operation_state& me) noexcept { return me.engine(); }
 
 bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   if (interrupted_by_scope(now, [this] { return me_.describe() + ": "; }, me_.rank())) return true;
-  me_.answer_readers();  // one of them may have to be answered before this wait can end
+  me_.lenders().answer_readers();  // one of them may have to be answered before this wait can end
   if (me_.members().broken()) {
-    if (auto why = me_.breakage()) {
+    if (auto why = breakage(me_)) {
       interrupt(std::move(why));
       return true;
     }
@@ -26,7 +28,7 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     if (why == nullptr || ready() || !awaits(i)) continue;
     // A rank that breaks the team may leave right after: the first of the two is the reason.
     if (me_.members().broken()) {
-      if (auto first = me_.breakage_once_written()) why = std::move(first);
+      if (auto first = breakage_once_written(me_)) why = std::move(first);
     }
     interrupt(std::move(why));
     return true;
@@ -40,7 +42,7 @@ bool collective_wait::awaits_other(std::size_t candidate) const noexcept {
 
 // One that lends may be asked by any reader to copy for it, whomever it waits for.
 void collective_wait::watch() noexcept {
-  if (me_.lenders_ != nullptr) {
+  if (!me_.lenders().empty()) {
     for (const std::size_t rank : me_.node()) me_.members().watch(rank);
   }
   const std::span<const std::size_t> ranks = candidates();
@@ -52,7 +54,7 @@ void collective_wait::watch() noexcept {
 }
 
 std::exception_ptr collective_wait::in_vain(std::size_t rank) const noexcept {
-  return me_.lost(rank);
+  return find_loss(me_, rank);
 }
 
 std::string collective_wait::describe() const {
@@ -72,7 +74,7 @@ bool collective_wait::awaits_other_cores_only() const noexcept {
   const muster::shape& shape = me_.shape();
   const std::uint32_t core = shape.place_of(me_.rank()).core;
   if (core == place::unknown) return false;
-  if (me_.team_.on_this_core_.empty()) return true;
+  if (me_.team().on_this_core().empty()) return true;
   const std::span<const std::size_t> ranks = candidates();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const bool may_be_here = shape.place_of(ranks[i]).core == core &&
@@ -115,22 +117,22 @@ bool turn_wait::poll_later() noexcept {
 bool turn_wait::ready() noexcept { return me_.lane_is_free(); }
 
 bool turn_wait::await_ready() noexcept {
-  const bool is_far_ahead = me_.ticket_.kind <= stage_kind::one_way;
+  const bool is_far_ahead = me_.ticket().kind <= stage_kind::one_way;
   return is_far_ahead ? poll_later() : poll_again();
 }
 
 std::span<const std::size_t> turn_wait::candidates() const noexcept {
-  return me_.ticket_.kind == stage_kind::apart ? std::span<const std::size_t>{} : me_.node();
+  return me_.ticket().kind == stage_kind::apart ? std::span<const std::size_t>{} : me_.node();
 }
 
 bool turn_wait::awaits(std::size_t local_peer) const noexcept {
-  return me_.team_.known_complete_[local_peer] < me_.ticket_.after;
+  return me_.books().known_complete[local_peer] < me_.ticket().after;
 }
 
 // ---- counting in
 
 wire::counter& count_in_wait::count() const noexcept {
-  return me_.board().arrival_counter(me_.ticket_.lane).counted_in;
+  return me_.board().arrival_counter(me_.ticket().lane).counted_in;
 }
 
 bool count_in_wait::await_ready() const noexcept {
@@ -169,7 +171,7 @@ std::span<const std::byte> read_wait::await_resume() {
   rethrow_interruption();
   me_.have_fetched(watched());
   me_.check_fingerprint(local_peer_);
-  return me_.published(local_peer_, bytes_);
+  return {me_.publication(local_peer_, bytes_), bytes_};
 }
 
 std::span<const std::size_t> read_wait::candidates() const noexcept {
@@ -226,14 +228,14 @@ bool everybody::awaits(std::size_t local_peer) const noexcept {
   return !is_here(local_peer) || me_.differs(local_peer);
 }
 
-local_peer_arrivals::local_peer_arrivals(context& me) noexcept
+local_peer_arrivals::local_peer_arrivals(operation_state& me) noexcept
     : local_peers_wait(me, nullptr, 0),
       pending_(me.node().size(), me.node_index()),
       found_(me.node().size()),
       pending_count_(me.node().size() - 1),
       cursor_(me.node_index()) {}
 
-local_peer_arrivals::local_peer_arrivals(context& me,
+local_peer_arrivals::local_peer_arrivals(operation_state& me,
                                          std::span<const std::size_t> local_peers) noexcept
     : local_peers_wait(me, nullptr, 0),
       pending_(me.node().size()),
@@ -247,7 +249,8 @@ local_peer_arrivals::local_peer_arrivals(context& me,
   }
 }
 
-local_peer_arrivals::local_peer_arrivals(context& me, pipeline& on, std::size_t segment) noexcept
+local_peer_arrivals::local_peer_arrivals(operation_state& me, pipeline& on,
+                                         std::size_t segment) noexcept
     : local_peer_arrivals(me) {
   pipeline_ = &on;
   segment_ = segment;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +13,11 @@
 #include <muster/progress/waiter.hpp>
 #include <muster/team/local_peer_set.hpp>
 #include <muster/wire/board.hpp>
-#include <muster/wire/link.hpp>
 
 /// What the coroutine of a collective waits for.
 namespace muster {
 
-class context;
+class operation_state;
 
 /// A wait of a collective: ends with the job's failure, or when a rank it needs is gone, too.
 class collective_wait : public waiter {
@@ -34,7 +34,7 @@ public:
   }
 
 protected:
-  explicit collective_wait(context& me) noexcept : me_(me) {}
+  explicit collective_wait(operation_state& me) noexcept : me_(me) {}
   ~collective_wait() = default;
   /// The ranks on which what has not happened yet may depend.
   virtual std::span<const std::size_t> candidates() const noexcept = 0;
@@ -47,77 +47,18 @@ protected:
 
   /// Whether a candidate other than this rank is awaited.
   bool awaits_other(std::size_t candidate) const noexcept;
-  static muster::engine& engine_of(context& me) noexcept;
+  static muster::engine& engine_of(operation_state& me) noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
   bool poll_again() noexcept;
 
-  context& me_;
-};
-
-/// Waits for one end of a link to get on.
-class link_wait final : public collective_wait {
-public:
-  enum class until { has_room, can_put, has_left, can_post, holds, has_body };
-  link_wait(context& me, const wire::link& on, until what, std::size_t bytes,
-            std::size_t peer) noexcept
-      : collective_wait(me), link_(on), what_(what), bytes_(bytes), peer_(peer) {}
-
-  bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() || poll_again(); }
-  void await_resume() { rethrow_interruption(); }
-  const void* watched() const noexcept override { return &link_; }
-
-private:
-  std::span<const std::size_t> candidates() const noexcept override { return {&peer_, 1}; }
-  bool awaits(std::size_t) const noexcept override { return true; }
-
-  const wire::link& link_;
-  until what_;
-  std::size_t bytes_;
-  std::size_t peer_;
-};
-
-/// What goes before each message, and is an invitation: who sends it, by fingerprint, and how long
-/// the message is.
-struct message_header {
-  /// In `bytes`: not a message yet, but a question why there is no invitation to send it.
-  static constexpr std::uint64_t asks = std::uint64_t{1} << 63;
-
-  std::uint64_t word;
-  std::uint64_t bytes;
-};
-
-/// Waits for a receiver's invitation. Where that does not come for long, it asks: a receiver that
-/// expects another length may believe that none is needed, and would wait for ever, too.
-class invitation_wait final : public collective_wait {
-public:
-  invitation_wait(context& me, wire::link& on, const message_header& message,
-                  std::size_t peer) noexcept
-      : collective_wait(me),
-        link_(on),
-        question_{message.word, message.bytes | message_header::asks},
-        peer_(peer) {}
-
-  bool ready() noexcept override;
-  bool await_ready() noexcept { return ready() || poll_again(); }
-  void await_resume() { rethrow_interruption(); }
-  bool interrupted(clock_time now, bool thorough) noexcept override;
-
-private:
-  std::span<const std::size_t> candidates() const noexcept override { return {&peer_, 1}; }
-  bool awaits(std::size_t) const noexcept override { return true; }
-
-  wire::link& link_;
-  message_header question_;
-  std::size_t peer_;
-  bool asked_ = false;
+  operation_state& me_;
 };
 
 /// Counts a rank in among those of its node: see `context::count_in`. That waits for nobody, but
 /// for the line where time is virtual.
 class count_in_wait {
 public:
-  explicit count_in_wait(context& me) noexcept : me_(me) {}
+  explicit count_in_wait(operation_state& me) noexcept : me_(me) {}
   bool await_ready() const noexcept;
   void await_suspend(std::coroutine_handle<> self) const noexcept;
   bool await_resume() const;
@@ -125,68 +66,13 @@ public:
 private:
   wire::counter& count() const noexcept;
 
-  context& me_;
-};
-
-/// Ranks of any node in the order in which something of this operation comes from them, those that
-/// are there already in the order given: `while (auto from = co_await here.next()) …`
-///
-/// Each is given once; the sequence ends when all were.
-class peer_arrivals final : public collective_wait {
-public:
-  /// Whether all of them send something, or whoever of a node it falls to.
-  enum class senders { all, any };
-  /// Of what is awaited.
-  enum class what { messages, invitations };
-  peer_arrivals(context& me, what of, pooled_list<std::size_t> ranks, senders who = senders::all);
-  ~peer_arrivals();
-
-  /// An awaiter of its own: g++ 12 copies one that is an lvalue.
-  struct next_arrival {
-    peer_arrivals& among;
-    bool await_ready() const noexcept {
-      return among.pending_.empty() || among.ready() || among.poll_again();
-    }
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      among.await_suspend(self);
-    }
-    std::optional<std::size_t> await_resume() const { return among.take_arrival(); }
-  };
-  next_arrival next() noexcept { return {*this}; }
-  /// One that is there, without waiting; nothing if none is.
-  std::optional<std::size_t> next_that_is_here() { return ready() ? take_arrival() : std::nullopt; }
-  /// Does not wait for these any more: others were heard of that stand for them.
-  void forget(std::span<const std::size_t> ranks);
-  /// Those that have not been given yet, in the order given.
-  std::span<const std::size_t> still_to_come() const noexcept { return pending_; }
-
-  bool ready() noexcept override;
-
-private:
-  std::span<const std::size_t> candidates() const noexcept override { return pending_; }
-  bool awaits(std::size_t candidate) const noexcept override;
-  std::exception_ptr in_vain(std::size_t rank) const noexcept override;
-  bool has_come(const wire::link& on) const noexcept;
-  /// Whether what has come is of this operation, as far as is to be looked.
-  bool is_expected(const wire::link& on) const noexcept;
-  bool all_heard() const noexcept;
-  bool node_has_left(std::size_t of) const noexcept;
-  std::optional<std::size_t> take_arrival();
-  void erase(std::size_t index);
-
-  what what_;
-  senders who_;
-  pooled_list<std::size_t> pending_;
-  pooled_list<wire::link*> links_;  // to those
-  pooled_list<wire::link*> open_;   // to all
-  std::size_t found_ = 0;           // one of those pending
+  operation_state& me_;
 };
 
 /// Waits until a local peer has arrived at this operation, and checks that it is the same one.
 class read_wait final : public collective_wait {
 public:
-  read_wait(context& me, std::size_t local_peer, std::size_t bytes) noexcept
+  read_wait(operation_state& me, std::size_t local_peer, std::size_t bytes) noexcept
       : collective_wait(me), local_peer_(local_peer), bytes_(bytes) {}
 
   bool ready() noexcept override;
@@ -209,7 +95,7 @@ class pipeline;
 /// pipeline.
 class local_peers_wait : public collective_wait {
 protected:
-  local_peers_wait(context& me, pipeline* on, std::size_t segment) noexcept
+  local_peers_wait(operation_state& me, pipeline* on, std::size_t segment) noexcept
       : collective_wait(me), pipeline_(on), segment_(segment) {}
   ~local_peers_wait() = default;
   /// Also true for a local peer that turns out to be in another operation: that is to be thrown.
@@ -247,7 +133,7 @@ private:
 /// operation. This rank may be among them: it is not waited for.
 class everybody final : public local_peers_wait {
 public:
-  everybody(context& me, const local_peer_list& among, pipeline* on = nullptr,
+  everybody(operation_state& me, const local_peer_list& among, pipeline* on = nullptr,
             std::size_t segment = 0) noexcept
       : local_peers_wait(me, on, segment), among_(among) {}
   bool ready() noexcept override;
@@ -273,11 +159,11 @@ private:
 class local_peer_arrivals final : public local_peers_wait {
 public:
   /// Arrivals at the operation itself, of all local peers but this rank, or of some.
-  explicit local_peer_arrivals(context& me) noexcept;
-  local_peer_arrivals(context& me, std::span<const std::size_t> local_peers) noexcept;
+  explicit local_peer_arrivals(operation_state& me) noexcept;
+  local_peer_arrivals(operation_state& me, std::span<const std::size_t> local_peers) noexcept;
   /// Arrivals of segment `segment` of a pipeline; lenders, whose segments all come at once, only
   /// for segment 0.
-  local_peer_arrivals(context& me, pipeline& on, std::size_t segment) noexcept;
+  local_peer_arrivals(operation_state& me, pipeline& on, std::size_t segment) noexcept;
 
   /// An awaiter of its own: g++ 12 copies one that is an lvalue.
   struct next_arrival {
@@ -317,7 +203,7 @@ private:
 /// Waits for the last users of an operation's lane and stage.
 class turn_wait final : public collective_wait {
 public:
-  explicit turn_wait(context& me) noexcept : collective_wait(me) {}
+  explicit turn_wait(operation_state& me) noexcept : collective_wait(me) {}
   bool ready() noexcept override;
   /// Looks on where that is likely to pay.
   bool await_ready() noexcept;

@@ -31,7 +31,7 @@ struct machine {
   bool foreign_allowed = false;     ///< `process_vm_readv` between ranks is permitted
   std::size_t foreign_by_hand = 0;  ///< not 0: the answer of `foreign_from`, whatever was measured
   /// Messages between ranks from so many bytes on go straight into the receiver's memory, once it
-  /// has said where; shorter ones through a channel.
+  /// has said where; shorter ones are copied on their way.
   std::size_t zero_copy_from = never;
   std::size_t shared_scratch_bytes =
       never;                      ///< a rank can provide, of all operations in flight together

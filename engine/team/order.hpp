@@ -14,7 +14,7 @@ namespace muster {
 
 /// Which of the node's stages an operation uses.
 enum class stage_kind : std::uint8_t {
-  apart,      ///< none, nor anything else of the node's: it has channels of its own, to neighbors
+  apart,      ///< none, nor anything else of the node's: it has links of its own, to neighbors
   none,       ///< what fits beside the arrival, or nothing
   one_way,    ///< short, and some ranks wait for nobody: one for each lane, to run far ahead
   exchanged,  ///< short, and every rank waits for every other: few, which stay in the cache
@@ -30,12 +30,12 @@ struct ticket {
   std::size_t lane = 0;
   stage_kind kind = stage_kind::none;
   std::size_t stage = 0;
-  /// Of the channels, in which one that is `apart` has lanes of its own.
-  std::size_t channel_lane = 0;
+  /// Of the links, in which one that is `apart` has lanes of its own.
+  std::size_t link_lane = 0;
   /// The operation may begin when all operations up to this one are complete on every rank; one
   /// that is `apart`, on this.
   std::uint64_t after = 0;
-  /// Of one that is `apart`: and this one, too, the last that used its channels.
+  /// Of one that is `apart`: and this one, too, the last that used its links.
   std::uint64_t last_apart = 0;
 
   std::uint64_t segments(std::uint64_t count) const noexcept { return (sequence << 32) | count; }
@@ -56,7 +56,7 @@ public:
     mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
     mine.lane = mine.sequence & (extent_.lanes - 1);
     mine.after = mine.sequence > extent_.lanes ? mine.sequence - extent_.lanes : 0;
-    mine.channel_lane = mine.lane;
+    mine.link_lane = mine.lane;
     mine.kind = kind;
     switch (kind) {
       case stage_kind::apart:
@@ -109,10 +109,10 @@ private:
   }
 
   /// Messages of a pair of ranks stay in the order of its operations, so that only this rank's own
-  /// use of its channels has to be over.
+  /// use of its links has to be over.
   void go_apart(ticket& mine) noexcept {
     const std::size_t lane = apart_++ % wire::neighbor_lanes;
-    mine.channel_lane = extent_.lanes + lane;
+    mine.link_lane = extent_.lanes + lane;
     mine.after = mine.sequence > wire::lanes ? mine.sequence - wire::lanes : 0;
     mine.last_apart = std::exchange(apart_users_[lane], mine.sequence);
   }

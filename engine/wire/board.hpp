@@ -108,7 +108,7 @@ struct copy_request {
   }
 };
 
-/// Lanes of channels alone, beyond those of a team: of collectives among neighbors, which wait
+/// Lanes of links alone, beyond those of a team: of collectives among neighbors, which wait
 /// for nobody else and so cannot go by the lanes that all ranks of a node have in common.
 inline constexpr std::size_t neighbor_lanes = 4;
 
@@ -119,7 +119,7 @@ struct extent {
   /// A power of two up to that; 0 where no operation needs one.
   std::size_t long_stages = wire::long_stages;
 
-  constexpr std::size_t channel_lanes() const noexcept { return lanes + neighbor_lanes; }
+  constexpr std::size_t link_lanes() const noexcept { return lanes + neighbor_lanes; }
 };
 inline constexpr extent derived_extent = {.lanes = 16, .long_stages = 2};
 /// For one operation that is run again and again, of short messages or of any.

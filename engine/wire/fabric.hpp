@@ -23,8 +23,8 @@ struct site {
 
 /// The most shared memory that a team can come to take, in bytes for each of its ranks.
 struct footprint {
-  std::size_t memory = 0;    ///< flags and stages; also the address space
-  std::size_t channels = 0;  ///< more, for what it receives through links, if it uses them all
+  std::size_t memory = 0;  ///< flags and stages; also the address space
+  std::size_t links = 0;   ///< more, for what it receives through links, if it uses them all
 };
 
 /// How one rank reaches the others of a team, in four parts: the memory of its node, links to ranks

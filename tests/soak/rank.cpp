@@ -100,7 +100,7 @@ private:
   bool memory_is_bounded(std::size_t pass) {
     const residence now = resident();
     if (pass == 0) warm_ = now;
-    const std::size_t channels = of_.size() * of_.memory_bytes().channels >> 10;
+    const std::size_t channels = of_.size() * of_.memory_bytes().links >> 10;
     return is_bounded("its own", warm_.own, now.own, 0) &&
            is_bounded("shared", warm_.shared, now.shared, channels);
   }

@@ -140,7 +140,7 @@ wire::footprint fabric::footprint() const noexcept {
   const std::size_t ranks = members_.size();
   return {.memory = wire::board::bytes(board.ranks(), much) / board.ranks() +
                     team_memory::bytes(ranks, much) / ranks,
-          .channels = much.channel_lanes() * streams * (ranks - 1) * sizeof(ring)};
+          .links = much.link_lanes() * streams * (ranks - 1) * sizeof(ring)};
 }
 
 }  // namespace muster::shm

@@ -97,7 +97,7 @@ struct job::control_layout {
     // A team's controls are much smaller than its boards, but for very many ranks.
     each_controls = round_up(boards_bytes / 16, page);
     rings = controls + ranks * each_controls;
-    ring_count = wire::extent().channel_lanes() * streams * ranks * ranks + spare_rings;
+    ring_count = wire::extent().link_lanes() * streams * ranks * ranks + spare_rings;
     end = rings + ring_count * sizeof(ring);
   }
 };

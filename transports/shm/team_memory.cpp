@@ -91,7 +91,7 @@ std::size_t team_memory::ring_numbers(std::size_t ranks, wire::extent much) noex
 
 std::size_t team_memory::bytes(std::size_t ranks, wire::extent much) noexcept {
   return ring_numbers(ranks, much) +
-         much.channel_lanes() * streams * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
+         much.link_lanes() * streams * ranks * ranks * sizeof(std::atomic<std::uint32_t>);
 }
 
 team_memory::head& team_memory::front() const noexcept { return *reinterpret_cast<head*>(base_); }

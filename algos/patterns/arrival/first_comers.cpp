@@ -27,8 +27,8 @@ task<> call_on_root(context& me) { return me.send_note(me.call().root, {}); }
 
 callers::callers(context& root)
     : me_(root),
-      here_(root, peer_arrivals::what::messages, ranks_of_other_nodes(root), peer_arrivals::senders::any) {
-}
+      here_(root.state(), peer_arrivals::what::messages, ranks_of_other_nodes(root),
+            peer_arrivals::senders::any) {}
 
 task<std::optional<std::size_t>> callers::next() {
   const auto caller = co_await here_.next();

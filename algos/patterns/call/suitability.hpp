@@ -45,13 +45,13 @@ inline bool any_team_commuting(const shape&, const machine&, const arguments& ca
   return call.commutes();
 }
 
-/// Whether a message is copied into its channel, whole and without an invitation: whoever receives
+/// Whether a message is copied on its way, whole and without an invitation: whoever receives
 /// it need not know from whom it will come, and whoever sends it waits for nobody.
 inline bool sent_uninvited(const machine& measured, std::size_t bytes) {
   return bytes < measured.zero_copy_from && bytes <= wire::link::capacity / 2;
 }
 
-/// For algorithms that only use channels.
+/// For algorithms that only use messages.
 inline stage_kind no_stages(const shape&, const machine&, const arguments&) {
   return stage_kind::none;
 }

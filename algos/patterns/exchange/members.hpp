@@ -5,7 +5,7 @@
 
 #include <muster/run/context.hpp>
 
-/// What some ranks of a team, whatever their nodes, combine among themselves through channels.
+/// What some ranks of a team, whatever their nodes, combine among themselves by messages.
 namespace muster::algos {
 
 /// Those ranks, numbered from 0 on, of which this one is number `mine`.

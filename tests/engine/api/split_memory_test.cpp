@@ -149,7 +149,7 @@ TEST_CASE("what a team says it takes") {
                 CHECK(copy->memory_bytes().memory > 2 * mebibyte);
                 CHECK(copy->memory_bytes().memory < 5 * mebibyte);
                 CHECK(copy->memory_bytes().memory < of.memory_bytes().memory / 3);
-                CHECK(copy->memory_bytes().channels < of.memory_bytes().channels / 3);
+                CHECK(copy->memory_bytes().links < of.memory_bytes().links / 3);
                 const auto runs = start(duplicate_for_runs(of, stage_kind::lengthy)).wait();
                 CHECK(runs->memory_bytes().memory < 2 * mebibyte + mebibyte / 8);
                 const auto short_runs = start(duplicate_for_runs(of, stage_kind::one_way)).wait();

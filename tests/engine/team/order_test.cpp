@@ -118,14 +118,14 @@ TEST_CASE("what goes apart has channels of its own, and waits for their last use
     for (std::uint64_t i = 0; i < 300; ++i) {
       const ticket mine = order.begin(0, i % 3 == 0 ? stage_kind::apart : lengthy);
       if (mine.kind != stage_kind::apart) {
-        CHECK(mine.channel_lane == mine.lane);
+        CHECK(mine.link_lane == mine.lane);
         continue;
       }
-      CHECK(mine.channel_lane >= lanes);
-      CHECK(mine.channel_lane < wire::extent{.lanes = lanes}.channel_lanes());
+      CHECK(mine.link_lane >= lanes);
+      CHECK(mine.link_lane < wire::extent{.lanes = lanes}.link_lanes());
       std::uint64_t last = 0;
       for (const ticket& before : apart) {
-        if (before.channel_lane == mine.channel_lane) last = before.sequence;
+        if (before.link_lane == mine.link_lane) last = before.sequence;
       }
       CHECK(mine.last_apart == last);
       apart.push_back(mine);
