@@ -3,7 +3,7 @@
 //  1  rank r invites all others, by which they hear, where blocks go in place, that it is there
 //  2  in place: it sends its block to the others as soon as, and so in the order in which, their
 //     invitations come
-//     through channels: it sends it to those whose blocks have come already, then to the others,
+//     in short messages: it sends it to those whose blocks have come already, then to the others,
 //     from rank r+1 on, k at a time
 //  3  meanwhile it copies its own block and receives the others' in the order in which they come
 //

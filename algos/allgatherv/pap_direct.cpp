@@ -3,7 +3,7 @@
 //  1  rank r invites those whose blocks go in place
 //  2  where its own does: it sends it to the others in the order in which their invitations come, k
 //     at a time
-//     where it goes through channels: it sends it to those whose blocks have come already, then to
+//     where it goes in short messages: it sends it to those whose blocks have come already, then to
 //     the others, from rank r+1 on, k at a time
 //  3  meanwhile it copies its own block and receives the others' in the order in which they come
 //

@@ -29,17 +29,7 @@ task<> lead(context& me, const arguments& call, pipeline& in, pipeline& out) {
   if (call.count == 0) co_await leaders_barrier(me);
 }
 
-task<> run(context& me, const arguments& call) {
-  const segments cut(call.bytes(), 1, segments::in_step, call.grain());
-  pipeline in(me, 0, cut);
-  pipeline out(me, 1, cut);
-  me.arrive();
-  if (is_leader(me)) {
-    co_await lead(me, call, in, out);
-  } else {
-    co_await contribute_and_collect(me, call, in, out);
-  }
-}
+task<> run(context& me, const arguments& call) { return allreduce_by_leaders(me, call, lead); }
 
 }  // namespace
 

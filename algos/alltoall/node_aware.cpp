@@ -20,30 +20,9 @@
 namespace muster::algos {
 namespace {
 
-task<> gather(node_alltoall& in) {
-  co_await in.give_all();
-  in.filled.post(0);
-  if (!is_leader(in.me)) co_return;
-  co_await invite_leaders(in);
-  co_await in.filled.all_here(0);
-}
-
-task<> scatter(node_alltoall& in) {
-  if (is_leader(in.me)) in.received.post(0);
-  co_await in.received.arrived(0, 0);
-  co_await in.take_all();
-  in.received.take(0);
-}
-
-task<> take_part(node_alltoall& in) {
-  co_await gather(in);
-  if (is_leader(in.me)) co_await exchange_pieces(in);
-  co_await scatter(in);
-}
-
 task<> run(context& me, const arguments& call) {
   node_alltoall in(me, call, node_matrix::order::by_destination);
-  co_await with_node_buffer(in, in.bytes_both_ways(), 0, take_part);
+  co_await with_node_buffer(in, in.bytes_both_ways(), 0, alltoall_of_leaders);
 }
 
 }  // namespace

@@ -4,13 +4,10 @@
 
 #include <muster/base/random.hpp>
 
+#include "tools/conformance/shuffle.hpp"
+
 namespace muster::testing {
 namespace {
-
-template <class T>
-void shuffle(std::vector<T>& all, random_stream& random) {
-  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
-}
 
 void add_gaps(std::vector<std::size_t>& list, random_stream& random) {
   for (std::size_t i = random.below(3); i > 0; --i) {

@@ -8,14 +8,10 @@
 #include <utility>
 
 #include "tools/conformance/random.hpp"
+#include "tools/conformance/shuffle.hpp"
 
 namespace muster::testing {
 namespace {
-
-template <class T>
-void shuffle(std::vector<T>& all, random_stream& random) {
-  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
-}
 
 constexpr std::byte guard{0xa5};
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tools/conformance/random.hpp"
+#include "tools/conformance/shuffle.hpp"
 
 namespace muster::testing {
 namespace {
@@ -36,9 +37,7 @@ placement placed(std::vector<std::size_t> counts, random_stream& random) {
   std::vector<std::size_t> order(result.counts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const bool ordered = result.consecutive || random.one_in(3);
-  for (std::size_t i = order.size(); !ordered && i > 1; --i) {
-    std::swap(order[i - 1], order[random.below(i)]);
-  }
+  if (!ordered) shuffle(order, random);
   for (const std::size_t next : order) {
     if (!result.consecutive) result.extent += random.below(4);
     result.displacements[next] = result.extent;

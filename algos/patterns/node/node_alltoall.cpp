@@ -68,6 +68,20 @@ task<> exchange_pieces(node_alltoall& in) {
   co_await when_all(std::move(outgoing), std::move(incoming));
 }
 
+task<> alltoall_of_leaders(node_alltoall& in) {
+  co_await in.give_all();
+  in.filled.post(0);
+  if (is_leader(in.me)) {
+    co_await invite_leaders(in);
+    co_await in.filled.all_here(0);
+    co_await exchange_pieces(in);
+    in.received.post(0);
+  }
+  co_await in.received.arrived(0, 0);
+  co_await in.take_all();
+  in.received.take(0);
+}
+
 bool fits_both_ways(const shape& ranks, const machine& seen, const arguments& call) {
   // Some have notes behind the pieces.
   return fits_into_node_buffer(

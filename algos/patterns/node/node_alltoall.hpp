@@ -38,6 +38,9 @@ struct node_alltoall : node_buffer {
 /// from the one s back; neither waits for the other, so that a step's latency holds up nothing.
 task<> invite_leaders(node_alltoall& in);
 task<> exchange_pieces(node_alltoall& in);
+/// All of it: the ranks of a node give their blocks to the leader, the leaders exchange pieces, and
+/// the ranks take theirs.
+task<> alltoall_of_leaders(node_alltoall& in);
 
 /// Bytes of all blocks between a node's ranks and all others, of the node where they are most.
 inline std::size_t most_bytes_of_pieces(const shape& ranks, const arguments& call) {

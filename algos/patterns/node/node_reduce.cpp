@@ -3,6 +3,7 @@
 #include <muster/coro/when_all.hpp>
 
 #include "algos/patterns/node/combine_arrivals.hpp"
+#include "algos/patterns/node/leaders.hpp"
 #include "algos/patterns/node/reduce_slices.hpp"
 
 namespace muster::algos {
@@ -46,6 +47,18 @@ task<> share_with_node(context& me, pipeline& out, std::span<const std::byte> re
   std::byte* slot = co_await out.slot(segment);
   co_await me.stage({slot, result.size()}, result);
   out.post(segment);
+}
+
+task<> allreduce_by_leaders(context& me, const arguments& call, leaders_part lead) {
+  const segments cut(call.bytes(), 1, segments::in_step, call.grain());
+  pipeline in(me, 0, cut);
+  pipeline out(me, 1, cut);
+  me.arrive();
+  if (is_leader(me)) {
+    co_await lead(me, call, in, out);
+  } else {
+    co_await contribute_and_collect(me, call, in, out);
+  }
 }
 
 }  // namespace muster::algos
