@@ -285,11 +285,26 @@ bool engine::anything_ready() noexcept {
   return false;
 }
 
-bool engine::prepare_to_sleep() {
-  asleep_ = true;
+void engine::watch_and_arm() noexcept {
   for (waiter* entry = first_; entry != nullptr; entry = entry->next_) entry->watch();
   for (progress_source* source : sources_) source->arm();
-  if (!anything_ready() && !resume_interrupted(true)) return true;
+}
+
+bool engine::all_still_watch() const noexcept {
+  for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+    if (!entry->still_watches()) return false;
+  }
+  return true;
+}
+
+bool engine::prepare_to_sleep() {
+  asleep_ = true;
+  bool any_ready = false;
+  do {
+    watch_and_arm();
+    any_ready = anything_ready();
+  } while (!any_ready && !all_still_watch());
+  if (!any_ready && !resume_interrupted(true)) return true;
   wake();
   return false;
 }

@@ -192,7 +192,9 @@ private:
   void nap(clock_time waited);
   void wake() noexcept;
   bool resume_posted();
+  void watch_and_arm() noexcept;
   bool anything_ready() noexcept;
+  bool all_still_watch() const noexcept;
   void link(waiter& entry) noexcept;
   void unlink(waiter& entry) noexcept;
   void resume(waiter& entry);

@@ -12,8 +12,8 @@ public:
   /// Once armed, becomes readable when `progress` has something to do. It stays the same. Negative:
   /// whoever makes a wait ready rings the engine's doorbell instead.
   virtual int descriptor() const noexcept = 0;
-  /// Before the engine sleeps. From its return on, what makes a wait ready makes the descriptor
-  /// readable, or rings; the engine looks once more before it sleeps.
+  /// Before the engine sleeps, perhaps several times. From its return on, what makes a wait ready
+  /// makes the descriptor readable, or rings; the engine looks once more before it sleeps.
   virtual void arm() noexcept = 0;
   /// The engine is awake.
   virtual void disarm() noexcept = 0;

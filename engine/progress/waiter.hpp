@@ -31,6 +31,9 @@ public:
 
   /// Before the engine sleeps: asks whoever can make it ready to wake the engine then.
   virtual void watch() noexcept {}
+  /// After that, once `ready` was false again: whether nobody else has to be asked, since whoever
+  /// was asked has come meanwhile.
+  virtual bool still_watches() const noexcept { return true; }
 
   const stop_scope* scope() const noexcept { return scope_; }
 

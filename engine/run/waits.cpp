@@ -40,17 +40,28 @@ bool collective_wait::awaits_other(std::size_t candidate) const noexcept {
   return candidates()[candidate] != me_.rank() && awaits(candidate);
 }
 
+std::size_t collective_wait::first_awaited() const noexcept {
+  std::size_t i = 0;
+  while (i < candidates().size() && !awaits_other(i)) ++i;
+  return i;
+}
+
 // One that lends may be asked by any reader to copy for it, whomever it waits for.
 void collective_wait::watch() noexcept {
   if (!me_.lenders().empty()) {
     for (const std::size_t rank : me_.node()) me_.members().watch(rank);
   }
   const std::span<const std::size_t> ranks = candidates();
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (!awaits_other(i)) continue;
-    me_.members().watch(ranks[i]);
-    if (needs_all()) return;
+  const std::size_t first = first_awaited();
+  watched_candidate_ = first;
+  const std::size_t end = needs_all() ? std::min(first + 1, ranks.size()) : ranks.size();
+  for (std::size_t i = first; i < end; ++i) {
+    if (awaits_other(i)) me_.members().watch(ranks[i]);
   }
+}
+
+bool collective_wait::still_watches() const noexcept {
+  return !needs_all() || first_awaited() == watched_candidate_;
 }
 
 std::exception_ptr collective_wait::in_vain(std::size_t rank) const noexcept {

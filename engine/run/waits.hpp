@@ -24,6 +24,7 @@ class collective_wait : public waiter {
 public:
   bool interrupted(clock_time now, bool thorough) noexcept override;
   void watch() noexcept override;
+  bool still_watches() const noexcept override;
   /// Ranks that share this one's core run only when this one yields.
   bool awaits_other_cores_only() const noexcept override;
   std::string describe() const override;
@@ -47,11 +48,16 @@ protected:
 
   /// Whether a candidate other than this rank is awaited.
   bool awaits_other(std::size_t candidate) const noexcept;
+  /// The first of these, or how many candidates there are.
+  std::size_t first_awaited() const noexcept;
   static muster::engine& engine_of(operation_state& me) noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
   bool poll_again() noexcept;
 
   operation_state& me_;
+
+private:
+  std::size_t watched_candidate_ = 0;  // where all are needed
 };
 
 /// Counts a rank in among those of its node: see `context::count_in`. That waits for nobody, but
