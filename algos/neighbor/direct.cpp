@@ -39,7 +39,7 @@ bool are_short(const context& me, std::span<const Edge> edges) {
     if (me.is_zero_copy(one.bytes.size())) return false;
     bytes += one.bytes.size() + sizeof(message_header);
   }
-  return bytes <= wire::link::capacity / 2;
+  return bytes <= me.machine().message_piece;
 }
 
 task<> send(context& me, std::span<const outgoing> edges) {

@@ -81,11 +81,11 @@ public:
     std::optional<std::size_t> refused;
     for (const std::size_t rank : members_) {
       const message& from = made_.all[rank];
-      sites.push_back({.control = from[0], .board = from[1]});
-      if (from[2] != 0 && !refused) refused = rank;
+      sites.push_back(site_in(from));
+      if (from[3] != 0 && !refused) refused = rank;
     }
     if (refused) {
-      of_.fabric().withdraw({.control = made_.mine[0], .board = made_.mine[1]});
+      of_.fabric().withdraw(site_in(made_.mine));
       throw error(errc::resource,
                   "rank " + std::to_string(*refused) + " has no memory for another team" +
                       (why_.empty() ? "" : ": " + why_),
@@ -99,6 +99,10 @@ public:
   }
 
 private:
+  static wire::site site_in(const message& made) {
+    return {.control = made[0], .board = made[1], .team = made[2]};
+  }
+
   /// The word of a message that says how many teams were made from the old one before.
   static constexpr std::size_t turn = 3;
   /// What the first rank counted: others may have been refused more often, or less.
@@ -111,10 +115,10 @@ private:
     extent_ = what_.extent(asked_.all);
     try {
       const wire::site mine = of_.fabric().provide(members_, agreed_turn(), extent_);
-      made_.mine = {mine.control, mine.board, 0, 0};
+      made_.mine = {mine.control, mine.board, mine.team, 0};
     } catch (const error& why) {
       why_ = why.text();
-      made_.mine = {0, 0, 1, 0};
+      made_.mine = {0, 0, 0, 1};
     }
   }
 

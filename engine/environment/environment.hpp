@@ -52,6 +52,16 @@ inline constexpr variable arrivals{
     .reader = "each rank, when its `world` or thread begins; `muster run`",
     .whom = audience::programs};
 
+inline constexpr variable link_memory{
+    .name = "MUSTER_LINK_MEMORY",
+    .values = "bytes",
+    .otherwise = "64 MiB",
+    .what =
+        "Memory that a rank can come to use for what others send it through links; where ranks are "
+        "very many, it is 4 KiB for each.",
+    .reader = "whoever starts a job: `muster run`, rank 0 under an MPI, `run_threads`",
+    .whom = audience::programs};
+
 inline constexpr variable enable{
     .name = "MUSTER_ENABLE",
     .values = "names such as `alltoall,ialltoall,alltoall_init`; `none`",

@@ -42,9 +42,9 @@ bool invitation_wait::interrupted(clock_time now, bool thorough) noexcept {
 namespace {
 
 /// What comes next on a link that holds one; it stays there.
-message_header next_header(const wire::link& on, peer_arrivals::what what) noexcept {
+message_header next_header(const wire::link& on, wire::coming what) noexcept {
   message_header next;
-  if (what == peer_arrivals::what::messages) {
+  if (what == wire::coming::message) {
     on.peek(std::as_writable_bytes(std::span(&next, 1)));
   } else {
     on.peek_invitation(std::as_writable_bytes(std::span(&next, 1)));
@@ -54,29 +54,44 @@ message_header next_header(const wire::link& on, peer_arrivals::what what) noexc
 
 }  // namespace
 
-peer_arrivals::peer_arrivals(operation_state& me, what of, pooled_list<std::size_t> ranks,
+peer_arrivals::peer_arrivals(operation_state& me, wire::coming what, pooled_list<std::size_t> ranks,
                              senders who)
-    : collective_wait(me), what_(of), who_(who), pending_(std::move(ranks)) {
-  links_.reserve(pending_.size());
-  for (const std::size_t rank : pending_) {
-    links_.push_back(&me.links().open(me.ticket().link_lane, rank, wire::links::sends::nothing));
+    : collective_wait(me),
+      what_(what),
+      who_(who),
+      ranks_(std::move(ranks)),
+      pending_(ranks_.size()),
+      pending_count_(ranks_.size()),
+      heard_(ranks_.size()) {
+  links_.reserve(ranks_.size());
+  listeners_.resize(ranks_.size());
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    wire::link& one =
+        me.links().open(me.ticket().link_lane, ranks_[i], wire::links::purpose::listen);
+    links_.push_back(&one);
+    pending_.insert(i);
+    listeners_[i] = {.in = &heard_, .number = i};
+    one.listen(what, listeners_[i]);
+    if (is_here(one)) heard_.insert(i);
   }
-  open_ = links_;
 }
 
 peer_arrivals::~peer_arrivals() {
-  for (wire::link* const each : open_) me_.links().close(*each);
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    links_[i]->ignore(what_, listeners_[i]);
+    me_.links().close(*links_[i], wire::links::purpose::listen);
+  }
 }
 
-bool peer_arrivals::has_come(const wire::link& on) const noexcept {
-  return what_ == what::messages ? on.holds(sizeof(message_header)) : on.is_invited();
+bool peer_arrivals::is_here(const wire::link& on) const noexcept {
+  return what_ == wire::coming::message ? on.holds(sizeof(message_header)) : on.is_invited();
 }
 
 bool peer_arrivals::ready() noexcept {
-  for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (!is_expected(*links_[i])) continue;
-    found_ = i;
-    return true;
+  while (!heard_.empty()) {
+    const std::size_t first = heard_.first();
+    if (pending_.contains(first) && is_expected(*links_[first])) return true;
+    heard_.erase(first);  // until something else comes
   }
   return false;
 }
@@ -84,7 +99,7 @@ bool peer_arrivals::ready() noexcept {
 // Where any may send, one to whom it did not fall may be ahead: what has come from it may be of a
 // later operation in this lane.
 bool peer_arrivals::is_expected(const wire::link& on) const noexcept {
-  if (!has_come(on)) return false;
+  if (!is_here(on)) return false;
   if (who_ == senders::all) return true;
   return ((next_header(on, what_).word ^ me_.ticket().word) >> 32) == 0;
 }
@@ -93,54 +108,68 @@ bool peer_arrivals::is_expected(const wire::link& on) const noexcept {
 // happened, and nothing is on its way, what they did there was another one.
 std::exception_ptr peer_arrivals::in_vain(std::size_t rank) const noexcept {
   if (who_ == senders::any && all_heard()) {
-    for (std::size_t i = 0; i < pending_.size(); ++i) {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
       const wire::link& from = *links_[i];
-      if (!has_come(from) || is_expected(from)) continue;
-      return std::make_exception_ptr(
-          left_out(me_, pending_[i], next_header(from, what_).word >> 32));
+      if (!pending_.contains(i) || !is_here(from) || is_expected(from)) continue;
+      return std::make_exception_ptr(left_out(me_, ranks_[i], next_header(from, what_).word >> 32));
     }
   }
-  return collective_wait::in_vain(rank);
+  std::exception_ptr why = collective_wait::in_vain(rank);
+  // What it said before is listed by then.
+  if (why != nullptr) me_.members().all_heard(rank);
+  return why;
 }
 
 bool peer_arrivals::all_heard() const noexcept {
-  return std::ranges::all_of(pending_,
-                             [this](std::size_t rank) { return me_.members().all_heard(rank); });
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (pending_.contains(i) && !me_.members().all_heard(ranks_[i])) return false;
+  }
+  return true;
 }
 
 std::optional<std::size_t> peer_arrivals::take_arrival() {
   rethrow_interruption();
-  if (pending_.empty()) return std::nullopt;
-  const std::size_t rank = pending_[found_];
-  erase(found_);
-  return rank;
+  if (pending_count_ == 0) return std::nullopt;
+  const std::size_t found = heard_.first();
+  erase(found);
+  return ranks_[found];
 }
 
-void peer_arrivals::erase(std::size_t index) {
-  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
-  links_.erase(links_.begin() + static_cast<std::ptrdiff_t>(index));
+void peer_arrivals::erase(std::size_t candidate) noexcept {
+  pending_.erase(candidate);
+  heard_.erase(candidate);
+  --pending_count_;
 }
 
 void peer_arrivals::forget(std::span<const std::size_t> ranks) {
   for (const std::size_t rank : ranks) {
-    const auto at = std::ranges::find(pending_, rank);
-    if (at != pending_.end()) erase(static_cast<std::size_t>(at - pending_.begin()));
+    const auto at = static_cast<std::size_t>(std::ranges::find(ranks_, rank) - ranks_.begin());
+    if (at != ranks_.size() && pending_.contains(at)) erase(at);
   }
 }
 
+pooled_list<std::size_t> peer_arrivals::still_to_come() const {
+  pooled_list<std::size_t> all;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (pending_.contains(i)) all.push_back(ranks_[i]);
+  }
+  return all;
+}
+
 bool peer_arrivals::awaits(std::size_t candidate) const noexcept {
-  if (is_expected(*links_[candidate])) return false;
-  if (who_ == senders::all) return true;
-  const std::size_t rank = pending_[candidate];
-  return me_.members().state(rank) != wire::liveness::left || node_has_left(rank);
+  if (!pending_.contains(candidate) || is_expected(*links_[candidate])) return false;
+  return who_ == senders::all || me_.members().state(ranks_[candidate]) != wire::liveness::left ||
+         node_has_left(ranks_[candidate]);
 }
 
 // One that has left may have done all that fell to it, as long as others of its node are there.
 bool peer_arrivals::node_has_left(std::size_t of) const noexcept {
   const std::size_t node = me_.shape().node_of(of);
-  return std::ranges::all_of(pending_, [this, node](std::size_t rank) {
-    return me_.shape().node_of(rank) != node || me_.members().state(rank) == wire::liveness::left;
-  });
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (!pending_.contains(i) || me_.shape().node_of(ranks_[i]) != node) continue;
+    if (me_.members().state(ranks_[i]) != wire::liveness::left) return false;
+  }
+  return true;
 }
 
 }  // namespace muster

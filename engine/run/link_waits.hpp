@@ -81,17 +81,17 @@ class peer_arrivals final : public collective_wait {
 public:
   /// Whether all of them send something, or whoever of a node it falls to.
   enum class senders { all, any };
-  /// Of what is awaited.
-  enum class what { messages, invitations };
-  peer_arrivals(operation_state& me, what of, pooled_list<std::size_t> ranks,
+  peer_arrivals(operation_state& me, wire::coming what, pooled_list<std::size_t> ranks,
                 senders who = senders::all);
   ~peer_arrivals();
+  peer_arrivals(const peer_arrivals&) = delete;
+  peer_arrivals& operator=(const peer_arrivals&) = delete;
 
   /// An awaiter of its own: g++ 12 copies one that is an lvalue.
   struct next_arrival {
     peer_arrivals& among;
     bool await_ready() const noexcept {
-      return among.pending_.empty() || among.ready() || among.poll_again();
+      return among.pending_count_ == 0 || among.ready() || among.poll_again();
     }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
@@ -105,28 +105,30 @@ public:
   /// Does not wait for these any more: others were heard of that stand for them.
   void forget(std::span<const std::size_t> ranks);
   /// Those that have not been given yet, in the order given.
-  std::span<const std::size_t> still_to_come() const noexcept { return pending_; }
+  pooled_list<std::size_t> still_to_come() const;
 
   bool ready() noexcept override;
 
 private:
-  std::span<const std::size_t> candidates() const noexcept override { return pending_; }
+  std::span<const std::size_t> candidates() const noexcept override { return ranks_; }
   bool awaits(std::size_t candidate) const noexcept override;
   std::exception_ptr in_vain(std::size_t rank) const noexcept override;
-  bool has_come(const wire::link& on) const noexcept;
+  bool is_here(const wire::link& on) const noexcept;
   /// Whether what has come is of this operation, as far as is to be looked.
   bool is_expected(const wire::link& on) const noexcept;
   bool all_heard() const noexcept;
   bool node_has_left(std::size_t of) const noexcept;
   std::optional<std::size_t> take_arrival();
-  void erase(std::size_t index);
+  void erase(std::size_t candidate) noexcept;
 
-  what what_;
+  wire::coming what_;
   senders who_;
-  pooled_list<std::size_t> pending_;
+  pooled_list<std::size_t> ranks_;
   pooled_list<wire::link*> links_;  // to those
-  pooled_list<wire::link*> open_;   // to all
-  std::size_t found_ = 0;           // one of those pending
+  pooled_list<wire::listener> listeners_;
+  wire::arrival_set pending_;  // of those, by place among them
+  std::size_t pending_count_;
+  wire::arrival_set heard_;  // of those pending, on which something has come, perhaps
 };
 
 }  // namespace muster

@@ -11,16 +11,13 @@
 namespace muster {
 namespace {
 
-using sends = wire::links::sends;
+using purpose = wire::links::purpose;
 
 static_assert(sizeof(message_header) + messages::most_note <= wire::link::most_head);
 
 std::span<std::byte> bytes_of(message_header& header) noexcept {
   return std::as_writable_bytes(std::span(&header, 1));
 }
-
-// Pieces half as long as what may be on its way keep both ends busy at once.
-constexpr std::size_t link_piece = wire::link::capacity / 2;
 
 }  // namespace
 
@@ -36,11 +33,11 @@ task<> messages::send(std::size_t to, std::span<const std::byte> bytes) {
 
 task<> messages::send_pieces(std::size_t to, std::span<const std::byte> bytes) {
   using until = link_wait::until;
-  const wire::open_link out = link(to, sends::messages);
+  const wire::open_link out = link(to, purpose::send);
   const message_header header{ticket_.word, bytes.size()};
   auto head = std::as_bytes(std::span(&header, 1));
   do {
-    const auto body = bytes.first(std::min(bytes.size(), link_piece));
+    const auto body = bytes.first(std::min(bytes.size(), machine().message_piece));
     co_await link_wait(*this, *out, until::has_room, head.size() + body.size(), to);
     out->send(head, body);
     co_await work();
@@ -52,7 +49,7 @@ task<> messages::send_pieces(std::size_t to, std::span<const std::byte> bytes) {
 
 task<> messages::send_zero_copy(std::size_t to, std::span<const std::byte> bytes) {
   using until = link_wait::until;
-  const wire::open_link out = link(to, sends::messages);
+  const wire::open_link out = link(to, purpose::send);
   const message_header header{ticket_.word, bytes.size()};
   co_await invitation_wait(*this, *out, header, to);
   take_invitation(*out, to, bytes.size());
@@ -69,7 +66,7 @@ task<> messages::invite(std::size_t from, std::span<std::byte> place) {
   if (!is_zero_copy(place.size())) co_return;
   if (is_checked()) [[unlikely]]
     posted_.add(scratch_, from, place);
-  const wire::open_link out = link(from, sends::invitations);
+  const wire::open_link out = link(from, purpose::invite);
   const message_header header{ticket_.word, place.size()};
   co_await link_wait(*this, *out, link_wait::until::can_post, 0, from);
   out->post(std::as_bytes(std::span(&header, 1)), place);
@@ -82,7 +79,7 @@ task<> messages::receive(std::size_t from, std::span<std::byte> bytes) {
     if (is_zero_copy(bytes.size())) checks().receive(from, bytes, posted_.take(from));
   }
   using until = link_wait::until;
-  const wire::open_link in = link(from);
+  const wire::open_link in = link(from, purpose::receive);
   do {
     co_await link_wait(*this, *in, until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, bytes.size()).bytes != bytes.size());
@@ -96,7 +93,7 @@ task<> messages::receive(std::size_t from, std::span<std::byte> bytes) {
     take_header(*in, from, bytes.size());
   }
   while (!bytes.empty()) {
-    const auto piece = bytes.first(std::min(bytes.size(), link_piece));
+    const auto piece = bytes.first(std::min(bytes.size(), machine().message_piece));
     co_await link_wait(*this, *in, until::holds, piece.size(), from);
     in->take(piece);
     co_await work();
@@ -114,7 +111,7 @@ task<> messages::send_note(std::size_t to, std::span<const std::byte> note) {
     checks().exchange("sends a note to", to, size());
     checks().note("sends", note.size(), most_note);
   }
-  const wire::open_link out = link(to, sends::messages);
+  const wire::open_link out = link(to, purpose::send);
   std::array<std::byte, wire::link::most_head> head;
   const message_header header{ticket_.word, note.size()};
   std::memcpy(head.data(), &header, sizeof header);
@@ -130,7 +127,7 @@ task<> messages::receive_note(std::size_t from, std::span<std::byte> note) {
     checks().exchange("receives a note from", from, size());
     checks().note("receives", note.size(), most_note);
   }
-  const wire::open_link in = link(from);
+  const wire::open_link in = link(from, purpose::receive);
   do {
     co_await link_wait(*this, *in, link_wait::until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, note.size()).bytes != note.size());
@@ -177,8 +174,7 @@ void messages::check_length(std::size_t from, std::size_t sent, std::size_t expe
 
 task<std::size_t> messages::sender_among(std::span<const std::size_t> ranks) {
   pooled_list<std::size_t> all(ranks.begin(), ranks.end());
-  peer_arrivals coming(*this, peer_arrivals::what::messages, std::move(all),
-                       peer_arrivals::senders::any);
+  peer_arrivals coming(*this, wire::coming::message, std::move(all), peer_arrivals::senders::any);
   const auto first = co_await coming.next();
   co_return *first;
 }

@@ -45,10 +45,10 @@ public:
   /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
   /// what has come already the rank that comes first in `ranks` is first.
   peer_arrivals messages_from(pooled_list<std::size_t> ranks) {
-    return {*this, peer_arrivals::what::messages, std::move(ranks)};
+    return {*this, wire::coming::message, std::move(ranks)};
   }
   peer_arrivals invitations_from(pooled_list<std::size_t> ranks) {
-    return {*this, peer_arrivals::what::invitations, std::move(ranks)};
+    return {*this, wire::coming::invitation, std::move(ranks)};
   }
 
   /// Waits for the next message of whoever of these ranks of a node sends one; `receive` takes it.

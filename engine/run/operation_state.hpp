@@ -77,8 +77,7 @@ public:
   wire::virtual_time* time() const noexcept { return team_.time(); }
   bookkeeping& books() const noexcept { return team_.books(); }
   /// A link of this operation.
-  wire::open_link link(std::size_t peer,
-                       wire::links::sends what = wire::links::sends::nothing) const {
+  wire::open_link link(std::size_t peer, wire::links::purpose what) const {
     return {links(), ticket_.link_lane, peer, what};
   }
 

@@ -33,6 +33,7 @@ struct machine {
   /// Messages between ranks from so many bytes on go straight into the receiver's memory, once it
   /// has said where; shorter ones are copied on their way.
   std::size_t zero_copy_from = never;
+  std::size_t message_piece = 32 * 1024;  ///< what is copied on its way goes in pieces so long
   std::size_t shared_scratch_bytes =
       never;                      ///< a rank can provide, of all operations in flight together
   bool asymmetric_fence = false;  ///< wakers need no fence (membarrier works)

@@ -19,6 +19,7 @@ namespace muster::wire {
 struct site {
   std::uint64_t control = 0;  ///< what all its ranks use
   std::uint64_t board = 0;    ///< what those of this rank's node use
+  std::uint64_t team = 0;     ///< a number that no other team of the job has ever had
 };
 
 /// The most shared memory that a team can come to take, in bytes for each of its ranks.

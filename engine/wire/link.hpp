@@ -1,10 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include <muster/wire/arrival_set.hpp>
+
 namespace muster::wire {
+
+/// What a rank waits for that others send.
+enum class coming : std::size_t { message, invitation };
 
 /// This rank's way to one peer in one lane, and back: messages in order, in one of two schemes.
 ///
@@ -17,15 +23,15 @@ namespace muster::wire {
 /// All calls come from the thread that drives this rank's engine.
 class link {
 public:
-  /// Bytes of short messages that may be on their way at once.
+  /// Bytes of short messages that may be on their way at once, at most.
   static constexpr std::size_t capacity = 64 * 1024;
   /// The longest head of a message.
   static constexpr std::size_t most_head = 64;
 
   // ---- to the peer
 
-  /// Whether `bytes` more can be sent. Sooner or later there is room for half of `capacity` and a
-  /// head; for more there need not be.
+  /// Whether `bytes` more can be sent. Sooner or later there is room for `machine::message_piece`
+  /// and a head; for more there need not be.
   virtual bool has_room(std::size_t bytes) const noexcept = 0;
   /// Sends `head`, at most `most_head` bytes, then `body`; there is room for both. The peer sees
   /// both at once.
@@ -68,20 +74,34 @@ public:
   /// finds that it `was_refused`.
   virtual body_state body() const noexcept = 0;
 
+  /// From now on tells `who` when something of this kind comes, not of what has come before.
+  virtual void listen(coming what, listener& who) noexcept { listeners_of(what).add(who); }
+  virtual void ignore(coming what, const listener& who) noexcept { listeners_of(what).remove(who); }
+
 protected:
   ~link() = default;
+  /// To be called when something has come that can be taken.
+  void has_come(coming what) noexcept { listeners_of(what).tell(); }
+
+private:
+  listeners& listeners_of(coming what) noexcept {
+    return listeners_[static_cast<std::size_t>(what)];
+  }
+
+  std::array<listeners, 2> listeners_;
 };
 
 /// A rank's links to the others of a team.
 class links {
 public:
-  /// What is going to be sent on a link, which may take memory.
-  enum class sends { nothing, messages, invitations };
+  /// What a link is opened for. Whoever opens one to `receive` waits for nothing else until it has
+  /// taken what comes, whole.
+  enum class purpose { send, invite, receive, listen };
   /// The link to a rank, which may be this one, in a lane; for use until it is closed. Opened
   /// again before that, it is the same.
   /// \throws error `errc::resource`
-  virtual link& open(std::size_t lane, std::size_t peer, sends what) = 0;
-  virtual void close(link& used) noexcept = 0;
+  virtual link& open(std::size_t lane, std::size_t peer, purpose what) = 0;
+  virtual void close(link& used, purpose what) noexcept = 0;
   /// After the team is broken: returns when no rank can still be writing where this one has posted.
   virtual void withdraw() noexcept = 0;
 
@@ -92,10 +112,9 @@ protected:
 /// A link that an operation holds.
 class open_link {
 public:
-  open_link(links& of, std::size_t lane, std::size_t peer,
-            links::sends what = links::sends::nothing)
-      : links_(of), link_(of.open(lane, peer, what)) {}
-  ~open_link() { links_.close(link_); }
+  open_link(links& of, std::size_t lane, std::size_t peer, links::purpose what)
+      : links_(of), link_(of.open(lane, peer, what)), what_(what) {}
+  ~open_link() { links_.close(link_, what_); }
   open_link(const open_link&) = delete;
   open_link& operator=(const open_link&) = delete;
 
@@ -105,6 +124,7 @@ public:
 private:
   links& links_;
   link& link_;
+  links::purpose what_;
 };
 
 }  // namespace muster::wire

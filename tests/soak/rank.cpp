@@ -96,13 +96,13 @@ private:
   }
 
   /// After each pass as after the first, but for what depends on who was when where, and for
-  /// channels: in one pass only some lanes of a pair of ranks come to have one.
+  /// rings: in one pass only some pairs of ranks come to use theirs, or all of it.
   bool memory_is_bounded(std::size_t pass) {
     const residence now = resident();
     if (pass == 0) warm_ = now;
-    const std::size_t channels = of_.size() * of_.memory_bytes().links >> 10;
+    const std::size_t rings = of_.size() * of_.memory_bytes().links >> 10;
     return is_bounded("its own", warm_.own, now.own, 0) &&
-           is_bounded("shared", warm_.shared, now.shared, channels);
+           is_bounded("shared", warm_.shared, now.shared, rings);
   }
 
   bool is_bounded(const std::string& whose, std::size_t before, std::size_t now,

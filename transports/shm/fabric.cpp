@@ -30,18 +30,18 @@ std::size_t place_among(std::span<const std::size_t> members, std::size_t rank) 
 }  // namespace
 
 fabric::fabric(const job& of, std::size_t rank)
-    : fabric(of, rank,
-             std::make_shared<rank_memory>(
-                 arena(of.arena(of.shape().node_of(rank), of.shape().index_of(rank))),
-                 lots(of.boards(rank)), lots(of.controls(rank)), shm::parking(of, rank)),
+    : fabric(of, rank, std::make_shared<rank_memory>(of, rank),
              {.members = all_ranks(of),
+              .team = 0,
               .shared = of.team(),
               .board = of.board(of.shape().node_of(rank)),
               .board_lot = nullptr}) {}
 
 fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, view in)
-    : wire::fabric(
-          {.memory = &memory_, .links = &links_, .members = &membership_, .source = &own->parking}),
+    : wire::fabric({.memory = &memory_,
+                    .links = &links_,
+                    .members = &membership_,
+                    .source = &own->connections}),
       job_(of),
       rank_(rank),
       members_(std::move(in.members)),
@@ -49,14 +49,15 @@ fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own
       own_(std::move(own)),
       shared_(in.shared),
       board_lot_(in.board_lot),
-      memory_({of, rank, members_, node_, own_->buffers, own_->parking}, in.board),
-      links_(of, shared_, members_, place_among(members_, rank), own_->parking),
-      membership_(of, shared_, members_, place_among(members_, rank), own_->parking) {}
+      memory_({of, rank, members_, node_, own_->buffers, own_->connections.parking()}, in.board),
+      links_(own_->connections, in.team, members_, place_among(members_, rank)),
+      membership_(of, shared_, members_, place_among(members_, rank), own_->connections) {}
 
 fabric::~fabric() {
   if (board_lot_ == nullptr || job_.is_inherited()) return;
+  if (membership_.broken()) links_.expect_more();
   lots::leave(board_lot_, [] {});
-  lots::leave(shared_.base(), [this] { shared_.give_back(job_.rings()); });
+  lots::leave(shared_.base(), [] {});
 }
 
 // ---- teams made from this one
@@ -79,6 +80,7 @@ wire::site fabric::provide(std::span<const std::size_t> members, std::size_t tur
     const std::size_t bytes = team_memory::bytes(members.size(), much);
     const std::byte* lot = own_->controls.let(bytes, members.size()).data();
     mine.control = static_cast<std::uint64_t>(lot - job_.control_base());
+    mine.team = (std::uint64_t{rank_} + 1) << 32 | ++own_->teams;
   }
   if (falls_to_me(near[turn % near.size()])) {
     const std::size_t bytes = sizeof(lot_head) + wire::board::bytes(near.size(), much);
@@ -103,22 +105,24 @@ std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> member
                                              const wire::extent& much) {
   std::vector<std::size_t> ranks;
   for (const std::size_t member : members) ranks.push_back(members_[member]);
-  const auto [control, board] = find_lots(members, sites);
+  const auto [control, board, team] = find_lots(members, sites);
   view in = {.members = std::move(ranks),
-             .shared = {control, members.size(), much},
+             .team = team,
+             .shared = team_memory(control),
              .board = {board + sizeof(lot_head), local_peers(members).size(), much},
              .board_lot = board};
   return std::unique_ptr<fabric>(new fabric(job_, rank_, own_, std::move(in)));
 }
 
 void fabric::refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
-                    const wire::extent& much, const wire::failure& why) noexcept {
-  const auto [control, board] = find_lots(members, sites);
-  const team_memory shared(control, members.size(), much);
+                    const wire::extent&, const wire::failure& why) noexcept {
+  const auto [control, board, team] = find_lots(members, sites);
+  own_->connections.dismiss(team, true);
+  const team_memory shared(control);
   shared.failure().write(why);
   for (const std::size_t member : members) doorbell::ring(job_.bell(members_[member]));
   lots::leave(board, [] {});
-  lots::leave(control, [&] { shared.give_back(job_.rings()); });
+  lots::leave(control, [] {});
 }
 
 fabric::lots_of_team fabric::find_lots(std::span<const std::size_t> members,
@@ -126,12 +130,14 @@ fabric::lots_of_team fabric::find_lots(std::span<const std::size_t> members,
   const muster::shape& shape = job_.shape();
   std::uint64_t control = 0;
   std::uint64_t board = 0;
+  std::uint64_t team = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
     control |= sites[i].control;  // one of them is not 0
+    team |= sites[i].team;        // the same one
     const bool near = shape.node_of(members_[members[i]]) == shape.node_of(rank_);
     if (near) board |= sites[i].board;  // and of these one
   }
-  return {job_.control_base() + control, node_base() + board};
+  return {job_.control_base() + control, node_base() + board, team};
 }
 
 wire::footprint fabric::footprint() const noexcept {
@@ -140,7 +146,7 @@ wire::footprint fabric::footprint() const noexcept {
   const std::size_t ranks = members_.size();
   return {.memory = wire::board::bytes(board.ranks(), much) / board.ranks() +
                     team_memory::bytes(ranks, much) / ranks,
-          .links = much.link_lanes() * streams * (ranks - 1) * sizeof(ring)};
+          .links = board_lot_ == nullptr ? ranks * (sizeof(ring) + job_.ring_bytes()) : 0};
 }
 
 }  // namespace muster::shm

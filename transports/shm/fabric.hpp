@@ -9,6 +9,7 @@
 #include <muster/wire/fabric.hpp>
 
 #include "transports/shm/arena.hpp"
+#include "transports/shm/connections.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/links.hpp"
 #include "transports/shm/lots.hpp"
@@ -44,14 +45,22 @@ public:
 private:
   /// What the fabrics of one rank have in common.
   struct rank_memory {
+    rank_memory(const job& of, std::size_t rank)
+        : buffers(of.arena(of.shape().node_of(rank), of.shape().index_of(rank))),
+          boards(of.boards(rank)),
+          controls(of.controls(rank)),
+          connections(of, rank) {}
+
     arena buffers;
     lots boards;
     lots controls;
-    shm::parking parking;
+    shm::connections connections;
+    std::uint32_t teams = 0;  ///< that this rank has given a number
   };
   /// A team, as one of its ranks sees it.
   struct view {
     std::vector<std::size_t> members;  ///< ranks of the job, in the team's order
+    std::uint64_t team;                ///< its number
     team_memory shared;
     wire::board board;
     std::byte* board_lot;  ///< to leave at the end; null for the team of the job
@@ -62,6 +71,7 @@ private:
   struct lots_of_team {
     std::byte* control;
     std::byte* board;
+    std::uint64_t team;
   };
   lots_of_team find_lots(std::span<const std::size_t> members,
                          std::span<const wire::site> sites) const noexcept;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -20,11 +21,11 @@ struct job::header {
   std::uint64_t ranks;
   std::uint64_t arena_bytes;
   std::uint64_t boards_bytes;
+  std::uint64_t ring_bytes;
   muster::machine measured;
   bool one_process;
   bool nobody_sleeps;
   alignas(wire::cache_line) failure_record failure;
-  ring_pool::head rings;
 };
 
 // "MUSTER" and what would differ between builds that lay out memory differently.
@@ -41,6 +42,23 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
 
 std::size_t node_bytes(std::size_t ranks, const job_options& options) {
   return wire::board::bytes(ranks) + ranks * (options.arena_bytes + options.boards_bytes);
+}
+
+/// A power of two, since what was once divided by it is divided by it for ever.
+std::size_t ring_bytes_for(std::size_t ranks, std::size_t link_bytes) {
+  constexpr std::size_t least = 4096;
+  return std::clamp(std::bit_floor(link_bytes / ranks), least, wire::link::capacity);
+}
+
+std::size_t link_bytes_from_environment() {
+  const char* const text = environment::read(environment::link_memory);
+  if (text == nullptr) return std::size_t{64} << 20;
+  const std::string_view digits(text);
+  std::size_t bytes = 0;
+  const auto [end, code] = std::from_chars(digits.begin(), digits.end(), bytes);
+  if (code == std::errc{} && end == digits.end()) return bytes;
+  throw error(errc::invalid_argument, std::string(environment::link_memory.name) + " is '" + text +
+                                          "'; expected a number of bytes");
 }
 
 [[noreturn]] void refuse(const std::string& why) { throw error(errc::bootstrap, why); }
@@ -78,16 +96,14 @@ descriptor adopt_memory(std::size_t number) {
 }  // namespace
 
 // The control segment: header, places, lines, who watches whom, what all ranks share as a team,
-// what each gives out for other teams, and rings for all of them, which take no memory until they
-// are used.
+// what each gives out for other teams, who has said something to whom, and a ring for each pair,
+// which takes no memory until it is used.
 struct job::control_layout {
-  std::size_t places, lines, watchers, each_watchers, team, controls, each_controls, rings,
-      ring_count, end;
+  std::size_t places, lines, watchers, each_watchers, team, controls, each_controls, connected,
+      rings, each_ring, end;
 
-  control_layout(std::size_t ranks, std::size_t boards_bytes) {
+  control_layout(std::size_t ranks, std::size_t boards_bytes, std::size_t ring_bytes) {
     constexpr std::size_t page = 4096;
-    // As many as the job's own team can come to need, and more for others.
-    const std::size_t spare_rings = 65536 + ranks * 4096;
     places = round_up(sizeof(header), wire::cache_line);
     lines = round_up(places + ranks * sizeof(place), wire::cache_line);
     watchers = lines + ranks * sizeof(rank_line);
@@ -96,9 +112,10 @@ struct job::control_layout {
     controls = round_up(team + team_memory::bytes(ranks, {}), page);
     // A team's controls are much smaller than its boards, but for very many ranks.
     each_controls = round_up(boards_bytes / 16, page);
-    rings = controls + ranks * each_controls;
-    ring_count = wire::extent().link_lanes() * streams * ranks * ranks + spare_rings;
-    end = rings + ring_count * sizeof(ring);
+    connected = controls + ranks * each_controls;
+    rings = round_up(connected + ranks * ranks, page);
+    each_ring = sizeof(ring) + ring_bytes;
+    end = rings + ranks * ranks * each_ring;
   }
 };
 
@@ -106,7 +123,9 @@ job::job() : process_(::getpid()) {}
 
 bool job::is_inherited() const noexcept { return process_ != ::getpid(); }
 
-job::control_layout job::layout() const noexcept { return {size(), head().boards_bytes}; }
+job::control_layout job::layout() const noexcept {
+  return {size(), head().boards_bytes, head().ring_bytes};
+}
 
 job job::create(const job_options& options) {
   job made;
@@ -114,7 +133,9 @@ job job::create(const job_options& options) {
   made.shape_.emplace(made.places_);
   const std::size_t ranks = made.size();
   const std::size_t nodes = made.shape_->nodes();
-  const control_layout layout(ranks, options.boards_bytes);
+  const std::size_t ring_bytes = ring_bytes_for(
+      ranks, options.link_bytes ? *options.link_bytes : link_bytes_from_environment());
+  const control_layout layout(ranks, options.boards_bytes, ring_bytes);
   made.control_ = segment::create("muster-job", layout.end);
   for (std::size_t node = 0; node < nodes; ++node) {
     made.nodes_.push_back(
@@ -126,10 +147,12 @@ job job::create(const job_options& options) {
   head.ranks = ranks;
   head.arena_bytes = options.arena_bytes;
   head.boards_bytes = options.boards_bytes;
+  head.ring_bytes = ring_bytes;
   head.measured = options.measured;
   // Where nobody sleeps, whoever would wake them needs no fence of its own, either.
   head.measured.asymmetric_fence = options.nobody_sleeps || asymmetric_fence_works();
   head.measured.shared_scratch_bytes = options.arena_bytes;
+  head.measured.message_piece = ring_bytes / 2;
   head.one_process = options.one_process;
   head.nobody_sleeps = options.nobody_sleeps;
   std::copy(options.places.begin(), options.places.end(),
@@ -189,7 +212,7 @@ job job::attach(std::size_t rank, segment control, segment node, std::vector<doo
 
 void job::read_places() {
   const std::size_t ranks = head().ranks;
-  const control_layout layout(ranks, head().boards_bytes);
+  const control_layout layout(ranks, head().boards_bytes, head().ring_bytes);
   const auto* first = reinterpret_cast<const place*>(control_.base() + layout.places);
   places_.assign(first, first + ranks);
   shape_.emplace(places_);
@@ -222,11 +245,30 @@ std::span<std::atomic<std::uint64_t>> job::watchers_of(std::size_t rank) const n
   return {reinterpret_cast<std::atomic<std::uint64_t>*>(first), (size() + 63) / 64};
 }
 
-team_memory job::team() const noexcept { return {control_.base() + layout().team, size(), {}}; }
+team_memory job::team() const noexcept { return team_memory(control_.base() + layout().team); }
 
-ring_pool job::rings() const noexcept {
+ring& job::ring_of(std::size_t sender, std::size_t receiver) const noexcept {
   const control_layout at = layout();
-  return {head().rings, reinterpret_cast<ring*>(control_.base() + at.rings), at.ring_count};
+  const std::size_t number = receiver * size() + sender;
+  return *reinterpret_cast<ring*>(control_.base() + at.rings + number * at.each_ring);
+}
+
+std::size_t job::ring_bytes() const noexcept { return head().ring_bytes; }
+
+std::atomic<std::uint8_t>& job::connected(std::size_t sender, std::size_t receiver) const noexcept {
+  std::byte* const first = control_.base() + layout().connected;
+  return reinterpret_cast<std::atomic<std::uint8_t>*>(first)[receiver * size() + sender];
+}
+
+void job::connect(std::size_t sender, std::size_t receiver) const noexcept {
+  connected(sender, receiver).store(1, std::memory_order_relaxed);
+  // release: whoever counts it finds who it is.
+  line(receiver).connections.fetch_add(1, std::memory_order_release);
+}
+
+bool job::is_connected(std::size_t sender, std::size_t receiver) const noexcept {
+  // relaxed: what is in the ring is published by the ring.
+  return connected(sender, receiver).load(std::memory_order_relaxed) != 0;
 }
 
 std::span<std::byte> job::controls(std::size_t rank) const noexcept {

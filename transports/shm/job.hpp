@@ -17,6 +17,7 @@
 #include <muster/wire/board.hpp>
 #include <muster/wire/fabric.hpp>
 
+#include "transports/shm/ring.hpp"
 #include "transports/shm/segment.hpp"
 #include "transports/shm/team_memory.hpp"
 
@@ -30,6 +31,10 @@ struct job_options {
   std::size_t arena_bytes = std::size_t{1} << 30;
   /// Bytes a rank can give out for boards of the teams that are made from others. The same.
   std::size_t boards_bytes = std::size_t{8} << 30;
+  /// Bytes of memory that a rank can come to use for what it is sent through links, if all others
+  /// send it something. Where they are very many, it is 4 KiB for each. Nothing: what
+  /// `MUSTER_LINK_MEMORY` says.
+  std::optional<std::size_t> link_bytes;
   /// Ranks are threads of one process and may read each other's memory where it is.
   bool one_process = false;
   /// No rank ever sleeps while it waits: none is told of anything, and none pays for being able to.
@@ -38,11 +43,12 @@ struct job_options {
 
 /// The life of a rank and how to wake it. On a line of its own: its owner writes here.
 struct alignas(wire::cache_line) rank_line {
-  std::atomic<std::uint32_t> watched;  ///< somebody sleeps until this rank announces something
-  std::atomic<std::uint32_t> parked;   ///< this rank sleeps, or is about to
-  std::atomic<std::uint32_t> reading;  ///< this rank is reading what a local peer may have lent
-  std::atomic<std::uint32_t> state;    ///< wire::liveness
-  std::atomic<std::int32_t> process;   ///< its process id, once joined
+  std::atomic<std::uint32_t> watched;      ///< somebody sleeps until this rank announces something
+  std::atomic<std::uint32_t> parked;       ///< this rank sleeps, or is about to
+  std::atomic<std::uint32_t> reading;      ///< this rank is reading what a local peer may have lent
+  std::atomic<std::uint32_t> state;        ///< wire::liveness
+  std::atomic<std::int32_t> process;       ///< its process id, once joined
+  std::atomic<std::uint32_t> connections;  ///< how many ranks have ever said something to it
 };
 
 /// The memory of a job on this machine: one control segment for all ranks, one segment a node for
@@ -85,7 +91,12 @@ public:
   std::span<std::atomic<std::uint64_t>> watchers_of(std::size_t rank) const noexcept;
   /// What all ranks share as a team.
   team_memory team() const noexcept;
-  shm::ring_pool rings() const noexcept;
+  /// What one rank says to another goes through this.
+  ring& ring_of(std::size_t sender, std::size_t receiver) const noexcept;
+  std::size_t ring_bytes() const noexcept;
+  /// Before the sender uses that for the first time.
+  void connect(std::size_t sender, std::size_t receiver) const noexcept;
+  bool is_connected(std::size_t sender, std::size_t receiver) const noexcept;
   wire::board board(std::size_t node) const noexcept;
   /// Where a rank's shared buffers lie; `index` is its index in its node.
   std::span<std::byte> arena(std::size_t node, std::size_t index) const noexcept;
@@ -112,6 +123,7 @@ private:
   job();
   header& head() const noexcept;
   control_layout layout() const noexcept;
+  std::atomic<std::uint8_t>& connected(std::size_t sender, std::size_t receiver) const noexcept;
   void ring_all() const noexcept;
   void read_places();
 

@@ -8,98 +8,167 @@ namespace muster::shm {
 
 // ---- links
 
-wire::link& links::open(std::size_t lane, std::size_t peer, sends what) {
+links::links(connections& of, std::uint64_t team, std::span<const std::size_t> members,
+             std::size_t rank)
+    : connections_(of), team_(team), members_(members), rank_(rank) {
+  connections_.enroll(team_, *this);
+}
+
+links::~links() { connections_.dismiss(team_, expects_more_); }
+
+link& links::at(std::size_t lane, std::size_t peer) {
   if (links_.size() <= lane) links_.resize(lane + 1);
   auto& of_lane = links_[lane];
   if (of_lane.empty()) of_lane.resize(members_.size());
   std::unique_ptr<link>& one = of_lane[peer];
   if (one == nullptr) one = std::make_unique<link>(*this, lane, peer);
-  if (what == sends::nothing) return *one;
-  const stream carried = what == sends::messages ? stream::messages : stream::invitations;
-  link::writer& out = one->to_peer_[static_cast<std::size_t>(carried)];
-  if (!out) out.emplace(parking_, shared_.ring_of(rings_, number(lane, carried), rank_, peer));
   return *one;
+}
+
+wire::link& links::open(std::size_t lane, std::size_t peer, purpose what) {
+  link& one = at(lane, peer);
+  if (what == purpose::receive) ++one.receivers_;
+  return one;
+}
+
+void links::close(wire::link& used, purpose what) noexcept {
+  if (what == purpose::receive) --static_cast<link&>(used).receivers_;
 }
 
 // ---- one of them
 
-ring_reader* link::from_peer(stream what) const noexcept {
-  reader& in = from_peer_[static_cast<std::size_t>(what)];
-  if (!in) {
-    ring* const from =
-        of_.shared_.find_ring(of_.rings_, links::number(lane_, what), peer_, of_.rank_);
-    if (from == nullptr) return nullptr;
-    in.emplace(of_.parking_, *from);
-  }
-  return &*in;
+link::link(links& of, std::size_t lane, std::size_t peer)
+    : of_(of),
+      connection_(of.connections_.to(of.members_[peer])),
+      lane_(lane),
+      peer_(peer),
+      messages_(of.connections_.inboxes()),
+      invitations_(of.connections_.inboxes()) {}
+
+link::~link() { connection_.forget(*this); }
+
+frame link::head_of(frame::kind what, std::size_t bytes) const noexcept {
+  return {.team = of_.team_,
+          .from = static_cast<std::uint32_t>(of_.rank_),
+          .lane = static_cast<std::uint32_t>(lane_),
+          .what = what,
+          .bytes = static_cast<std::uint32_t>(bytes)};
 }
 
+// ---- to the peer
+
 bool link::has_room(std::size_t bytes) const noexcept {
-  return to_peer(stream::messages).has_room(bytes);
+  const std::size_t window = of_.connections_.of().ring_bytes();
+  if (sent_ + bytes > consumed_ + window) connection_.pull();
+  return sent_ + bytes <= consumed_ + window && connection_.has_room(bytes);
 }
 
 void link::send(std::span<const std::byte> head, std::span<const std::byte> body) noexcept {
-  to_peer(stream::messages).write(head, body);
+  const std::size_t bytes = head.size() + body.size();
+  connection_.send(head_of(frame::kind::message, bytes), head, body);
+  sent_ += bytes;
 }
 
-bool link::is_invited() const noexcept {
-  const ring_reader* const in = from_peer(stream::invitations);
-  return in != nullptr && in->holds(1);
-}
-
-void link::peek_invitation(std::span<std::byte> head) const noexcept {
-  from_peer(stream::invitations)->peek(head);
-}
-
-void link::take_invitation(std::span<std::byte> head) noexcept {
-  from_peer(stream::invitations)->take(head);
-}
-
-bool link::can_put() const noexcept {
-  return to_peer(stream::messages).has_room(most_head + sizeof(std::uint64_t));
-}
+bool link::can_put() const noexcept { return has_room(most_head + sizeof(std::uint64_t)); }
 
 void link::put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(body.data());
-  to_peer(stream::messages).write(head, std::as_bytes(std::span(&address, 1)));
-  lent_until_ = to_peer(stream::messages).written();
+  send(head, std::as_bytes(std::span(&address, 1)));
+  ++put_;
 }
 
-bool link::has_left() const noexcept { return to_peer(stream::messages).has_taken(lent_until_); }
-
-bool link::was_refused() const noexcept {
-  return to_peer(stream::messages).was_refused(lent_until_);
+bool link::has_left() const noexcept {
+  if (left_ != put_) connection_.pull();
+  return left_ == put_;
 }
 
-bool link::can_post() const noexcept { return to_peer(stream::invitations).has_room(most_head); }
+bool link::can_post() const noexcept { return connection_.has_room(most_head); }
 
 void link::post(std::span<const std::byte> head, std::span<std::byte>) noexcept {
-  to_peer(stream::invitations).write(head, {});
+  connection_.send(head_of(frame::kind::invitation, head.size()), head, {});
+}
+
+bool link::is_invited() const noexcept {
+  if (invitations_.size() == 0) connection_.pull();
+  return invitations_.size() != 0;
+}
+
+void link::peek_invitation(std::span<std::byte> head) const noexcept { invitations_.peek(head); }
+
+void link::take_invitation(std::span<std::byte> head) noexcept {
+  invitations_.skip(invitations_.peek(head));
+}
+
+// ---- from the peer
+
+std::size_t link::available() const noexcept {
+  return messages_.size() + connection_.front_of(*this);
 }
 
 bool link::holds(std::size_t bytes) const noexcept {
-  const ring_reader* const in = from_peer(stream::messages);
-  return in != nullptr && in->holds(bytes);
+  if (available() >= bytes) return true;
+  if (connection_.front_of(*this) != 0) connection_.take_in_front();
+  connection_.pull();
+  return available() >= bytes;
 }
 
 void link::peek(std::span<std::byte> head) const noexcept {
-  from_peer(stream::messages)->peek(head);
+  const std::size_t kept = messages_.peek(head);
+  connection_.peek_front(head.subspan(kept));
 }
 
-void link::take(std::span<std::byte> to) noexcept { from_peer(stream::messages)->take(to); }
+void link::take(std::span<std::byte> to) noexcept {
+  peek(to);
+  skip(to.size());
+}
+
+void link::skip(std::size_t bytes) noexcept {
+  const std::size_t kept = std::min(bytes, messages_.size());
+  if (kept != 0) messages_.skip(kept);
+  if (kept != bytes) connection_.skip_front(bytes - kept);
+  taken_ += bytes;
+  // Not for every message, but before the peer could run out.
+  if (taken_ - told_ < of_.connections_.of().ring_bytes() / 4) return;
+  told_ = taken_;
+  connection_.owe(head_of(frame::kind::consumed, sizeof taken_), taken_);
+}
 
 void link::begin_taking(std::span<std::byte> place) noexcept {
-  ring_reader& in = *from_peer(stream::messages);
   std::uint64_t address = 0;
-  in.peek(std::as_writable_bytes(std::span(&address, 1)));
+  take(std::as_writable_bytes(std::span(&address, 1)));
+  const job& job = of_.connections_.of();
   int refused = 0;
-  if (of_.job_.one_process()) {
+  if (job.one_process()) {
     copy_bytes(place.data(), reinterpret_cast<const std::byte*>(address), place.size());
   } else {
-    refused = copy_from_process(of_.job_, of_.members_[peer_], address, place);
+    refused = copy_from_process(job, of_.members_[peer_], address, place);
   }
   body_ = refused == 0 ? body_state::in_place : body_state::refused;
-  in.pass(sizeof address, refused == 0);
+  connection_.owe(head_of(refused == 0 ? frame::kind::placed : frame::kind::refused, 0));
+}
+
+// ---- for the connection
+
+std::span<std::byte> link::room_for(const frame& one, std::size_t left) {
+  if (one.what == frame::kind::message) return messages_.append(left);
+  if (one.what == frame::kind::invitation) return invitations_.append(left);
+  return std::as_writable_bytes(std::span(&count_, 1)).first(left);
+}
+
+void link::end_frame(const frame& one) noexcept {
+  switch (one.what) {
+    case frame::kind::message:
+      return has_come(wire::coming::message);
+    case frame::kind::invitation:
+      return has_come(wire::coming::invitation);
+    case frame::kind::consumed:
+      consumed_ = count_;
+      return;
+    case frame::kind::placed:
+    case frame::kind::refused:
+      was_refused_ = one.what == frame::kind::refused;
+      ++left_;
+  }
 }
 
 }  // namespace muster::shm

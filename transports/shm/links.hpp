@@ -1,32 +1,33 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include <muster/wire/link.hpp>
 
+#include "transports/shm/connections.hpp"
+#include "transports/shm/inbox.hpp"
 #include "transports/shm/job.hpp"
-#include "transports/shm/parking.hpp"
-#include "transports/shm/ring.hpp"
-#include "transports/shm/team_memory.hpp"
 
 namespace muster::shm {
 
 class links;
 
-/// A link through rings: one for each direction and stream, taken when it is first used.
+/// A link that shares its pair's connection with the pair's other links. Of short messages so many
+/// bytes may be sent that their receiver has not taken yet, whatever else is on the connection:
+/// that bounds its inbox.
 ///
-/// What is put is not: memory of one machine is read by whoever wants it. The body's address goes
-/// through the ring, and the receiver copies from there when it takes it.
+/// What is put does not go through the connection: memory of one machine is read by whoever wants
+/// it. The body's address does, and the receiver copies from there when it takes it.
 class link final : public wire::link {
 public:
-  link(links& of, std::size_t lane, std::size_t peer) noexcept
-      : of_(of), lane_(lane), peer_(peer) {}
+  link(links& of, std::size_t lane, std::size_t peer);
+  ~link();
+  link(const link&) = delete;
+  link& operator=(const link&) = delete;
 
   bool has_room(std::size_t bytes) const noexcept override;
   void send(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
@@ -36,7 +37,7 @@ public:
   bool can_put() const noexcept override;
   void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
   bool has_left() const noexcept override;
-  bool was_refused() const noexcept override;
+  bool was_refused() const noexcept override { return was_refused_; }
   bool can_post() const noexcept override;
   void post(std::span<const std::byte> head, std::span<std::byte> place) noexcept override;
   bool holds(std::size_t bytes) const noexcept override;
@@ -45,59 +46,73 @@ public:
   void begin_taking(std::span<std::byte> place) noexcept override;
   body_state body() const noexcept override { return body_; }
 
+  // ---- for the connection
+
+  /// Whether somebody takes what comes as soon as it is there.
+  bool is_receiving() const noexcept { return receivers_ != 0; }
+  bool inbox_is_empty() const noexcept { return messages_.size() == 0; }
+  /// Where bytes of a frame go that has come, or some of them; then the frame ends.
+  /// \param left how many still have to
+  std::span<std::byte> room_for(const frame& one, std::size_t left);
+  void end_frame(const frame& one) noexcept;
+
 private:
   friend class links;
-  using reader = std::optional<ring_reader>;
-  using writer = std::optional<ring_writer>;
 
-  /// The peer's ring to this rank; null until the peer has taken one.
-  ring_reader* from_peer(stream what) const noexcept;
-  ring_writer& to_peer(stream what) noexcept { return *to_peer_[static_cast<std::size_t>(what)]; }
-  const ring_writer& to_peer(stream what) const noexcept {
-    return *to_peer_[static_cast<std::size_t>(what)];
-  }
+  frame head_of(frame::kind what, std::size_t bytes) const noexcept;
+  std::size_t available() const noexcept;
+  void skip(std::size_t bytes) noexcept;
 
   links& of_;
+  connection& connection_;
   std::size_t lane_;
-  std::size_t peer_;
-  std::array<writer, streams> to_peer_;
-  mutable std::array<reader, streams> from_peer_;
-  std::uint64_t lent_until_ = 0;  // what was put is read until the receiver took so much
+  std::size_t peer_;  // of the team
+  // Bytes of messages, ever.
+  std::uint64_t sent_ = 0;
+  std::uint64_t consumed_ = 0;  // by the peer, as far as known
+  std::uint64_t taken_ = 0;
+  std::uint64_t told_ = 0;  // of them, to the peer
+  // Bodies that were put, ever, and those of them that have left.
+  std::uint64_t put_ = 0;
+  std::uint64_t left_ = 0;
+  bool was_refused_ = false;  // the last of them
   body_state body_ = body_state::in_place;
+  unsigned receivers_ = 0;
+  inbox messages_;
+  inbox invitations_;
+  std::uint64_t count_ = 0;  // that a frame of numbers brings
 };
 
 /// A rank's links to the members of a team, whatever their node.
 class links final : public wire::links {
 public:
   /// \param of      outlives this
+  /// \param team    its number in the job
   /// \param members the team's, as ranks of the job; outlive this
   /// \param rank    this one, of the team
-  links(const job& of, const team_memory& shared, std::span<const std::size_t> members,
-        std::size_t rank, const parking& by) noexcept
-      : job_(of),
-        shared_(shared),
-        rings_(of.rings()),
-        members_(members),
-        rank_(rank),
-        parking_(by) {}
+  links(connections& of, std::uint64_t team, std::span<const std::size_t> members,
+        std::size_t rank);
+  ~links();
+  links(const links&) = delete;
+  links& operator=(const links&) = delete;
 
-  wire::link& open(std::size_t lane, std::size_t peer, sends what) override;
-  void close(wire::link&) noexcept override {}
+  wire::link& open(std::size_t lane, std::size_t peer, purpose what) override;
+  void close(wire::link& used, purpose what) noexcept override;
   /// Receivers copy themselves.
   void withdraw() noexcept override {}
 
+  link& at(std::size_t lane, std::size_t peer);
+  /// The team was broken: what was sent in it may come when nobody expects it any more.
+  void expect_more() noexcept { expects_more_ = true; }
+
 private:
   friend class link;
-  static std::size_t number(std::size_t lane, stream what) noexcept {
-    return lane * streams + static_cast<std::size_t>(what);
-  }
 
-  const job& job_;
-  team_memory shared_;
-  ring_pool rings_;
+  connections& connections_;
+  std::uint64_t team_;
   std::span<const std::size_t> members_;
   std::size_t rank_;
-  const parking& parking_;
+  bool expects_more_ = false;
   // By lane, then peer: made on first use.
   std::vector<std::vector<std::unique_ptr<link>>> links_;
 };

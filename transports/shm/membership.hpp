@@ -6,8 +6,8 @@
 
 #include <muster/wire/membership.hpp>
 
+#include "transports/shm/connections.hpp"
 #include "transports/shm/job.hpp"
-#include "transports/shm/parking.hpp"
 #include "transports/shm/team_memory.hpp"
 
 namespace muster::shm {
@@ -20,7 +20,7 @@ public:
   /// \param rank    this one, of the team
   /// \param by      outlives this
   membership(const job& of, const team_memory& shared, std::span<const std::size_t> members,
-             std::size_t rank, const parking& by) noexcept
+             std::size_t rank, connections& by) noexcept
       : wire::membership({.failure = &shared.failure().state,
                           .job_failure = &of.failure_state(),
                           .records = shared.records(),
@@ -29,14 +29,16 @@ public:
         job_(of),
         shared_(shared),
         members_(members),
-        parking_(by) {}
+        connections_(by) {}
 
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
   wire::liveness state(std::size_t rank) const noexcept override;
-  /// What is in memory is there for everybody.
-  bool all_heard(std::size_t) const noexcept override { return true; }
-  void watch(std::size_t rank) noexcept override { parking_.watch(members_[rank]); }
+  /// What is in a node's memory is there for everybody; what is on a connection may not be.
+  bool all_heard(std::size_t rank) const noexcept override {
+    return connections_.hear(members_[rank]);
+  }
+  void watch(std::size_t rank) noexcept override { connections_.parking().watch(members_[rank]); }
   wire::recorded_call called(std::size_t lane, std::size_t rank) const noexcept override {
     return read(shared_.records()[lane * members_.size() + rank]);
   }
@@ -45,7 +47,7 @@ private:
   const job& job_;
   team_memory shared_;
   std::span<const std::size_t> members_;
-  const parking& parking_;
+  connections& connections_;
 };
 
 }  // namespace muster::shm

@@ -23,8 +23,7 @@ void parking::wake_watchers() const noexcept {
     std::uint64_t left = watchers[i].exchange(0, std::memory_order_acquire);
     for (; left != 0; left &= left - 1) {
       const std::size_t rank = 64 * i + static_cast<std::size_t>(std::countr_zero(left));
-      std::atomic<std::uint32_t>& parked = job_.line(rank).parked;
-      if (parked.exchange(0, std::memory_order_relaxed) != 0) doorbell::ring(job_.bell(rank));
+      wake(rank);
     }
   }
 }
@@ -38,8 +37,16 @@ void parking::watch(std::size_t rank) const noexcept {
   job_.line(rank).watched.fetch_or(1, std::memory_order_release);
 }
 
-void parking::arm() noexcept { rare_fence(); }
+void parking::wake(std::size_t rank) const noexcept {
+  std::atomic<std::uint32_t>& parked = job_.line(rank).parked;
+  if (parked.exchange(0, std::memory_order_relaxed) != 0) doorbell::ring(job_.bell(rank));
+}
 
-void parking::disarm() noexcept { mine_.parked.store(0, std::memory_order_relaxed); }
+void parking::arm() const noexcept {
+  mine_.parked.store(1, std::memory_order_relaxed);
+  rare_fence();
+}
+
+void parking::disarm() const noexcept { mine_.parked.store(0, std::memory_order_relaxed); }
 
 }  // namespace muster::shm

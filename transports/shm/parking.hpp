@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <muster/progress/progress_source.hpp>
 #include <muster/wire/board.hpp>
 
 #include "transports/shm/job.hpp"
@@ -15,7 +14,7 @@ namespace muster::shm {
 ///
 /// A sleeper says at whomever it waits for that it watches, then looks at what it waits for;
 /// whoever announces stores, then looks whether it is watched. One of the two sees the other.
-class parking final : public progress_source {
+class parking {
 public:
   /// \param of outlives this
   parking(const job& of, std::size_t rank) noexcept
@@ -47,13 +46,11 @@ public:
   /// Before `arm`: what `rank`, of the job, announces from now on wakes this one.
   void watch(std::size_t rank) const noexcept;
 
-  // ---- progress_source
-
-  /// What comes is in memory, and seen by whoever looks there.
-  bool progress() noexcept override { return false; }
-  int descriptor() const noexcept override { return -1; }
-  void arm() noexcept override;
-  void disarm() noexcept override;
+  /// After that: this rank sleeps, or is about to. Whoever announces something from now on sees it.
+  void arm() const noexcept;
+  void disarm() const noexcept;
+  /// Wakes a rank of the job if it sleeps.
+  void wake(std::size_t rank) const noexcept;
 
 private:
   void wake_watchers() const noexcept;

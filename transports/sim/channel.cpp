@@ -71,7 +71,9 @@ bool channel::deliver(message& one) noexcept {
        each = each->next) {
     arrived_ = each->end_byte();
   }
-  return arrived_ != before;
+  if (arrived_ == before) return false;
+  listeners_.tell();
+  return true;
 }
 
 void channel::peek(std::span<std::byte> head) const noexcept {

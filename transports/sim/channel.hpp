@@ -16,9 +16,8 @@ namespace muster::sim {
 class channel;
 class simulation;
 
-/// What a channel carries: messages, or invitations to send some.
-enum class stream : std::size_t { messages, invitations };
-inline constexpr std::size_t streams = 2;
+/// A pair has a channel for messages, and one for invitations to send some.
+inline constexpr std::size_t kinds_of_channel = 2;
 
 /// A put on its way: some consecutive bytes of a channel.
 struct message {
@@ -50,7 +49,7 @@ public:
     std::size_t from;
     std::size_t to;
     std::uint64_t team = 0;  ///< its number; 0: the job's
-    stream what = stream::messages;
+    wire::coming what = wire::coming::message;
   };
 
   explicit channel(simulation& in) noexcept : in_(in) {}
@@ -76,6 +75,8 @@ public:
   bool holds(std::size_t bytes) const noexcept { return arrived_ - taken_ >= bytes; }
   void peek(std::span<std::byte> head) const noexcept;
   void take(std::span<std::byte> to) noexcept;
+  /// Are told when something can be taken.
+  wire::listeners& listeners() noexcept { return listeners_; }
 
   // ---- events
   /// True if the receiver can now see more.
@@ -115,6 +116,7 @@ private:
   unsigned under_way_ = 0;
   unsigned leaving_ = 0;
   message* inbox_ = nullptr;  // by from_byte
+  wire::listeners listeners_;
   struct held_body {
     std::uint64_t from_byte;
     const std::byte* source;

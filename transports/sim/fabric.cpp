@@ -156,7 +156,7 @@ wire::footprint fabric::footprint() const noexcept {
   const wire::extent& much = board.extent();
   return {.memory = wire::board::bytes(board.ranks(), much) / board.ranks() +
                     much.lanes * sizeof(wire::call_record),
-          .links = much.link_lanes() * streams * (size() - 1) * wire::link::capacity};
+          .links = much.link_lanes() * kinds_of_channel * (size() - 1) * wire::link::capacity};
 }
 
 // ---- time

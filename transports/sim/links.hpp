@@ -15,7 +15,7 @@ class rank;
 class simulation;
 class team_memory;
 
-/// A link of a simulated rank: a channel for each direction and stream, open as long as it is.
+/// A link of a simulated rank: a channel for each direction and kind, open as long as it is.
 class link final : public wire::link {
 public:
   explicit link(simulation& in) noexcept : in_(in) {}
@@ -46,17 +46,23 @@ public:
   void take(std::span<std::byte> to) noexcept override;
   void begin_taking(std::span<std::byte> place) noexcept override { take(place); }
   body_state body() const noexcept override { return body_state::in_place; }
+  void listen(wire::coming what, wire::listener& who) noexcept override {
+    from_peer(what).listeners().add(who);
+  }
+  void ignore(wire::coming what, const wire::listener& who) noexcept override {
+    from_peer(what).listeners().remove(who);
+  }
 
 private:
-  channel& to_peer(stream what) const;
-  channel& from_peer(stream what) const;
+  channel& to_peer(wire::coming what) const;
+  channel& from_peer(wire::coming what) const;
   channel& opened(channel*& one, const channel::pair& of) const;
 
   simulation& in_;
   ends ends_{};
-  // By stream; null until used.
-  mutable std::array<channel*, streams> to_peer_{};
-  mutable std::array<channel*, streams> from_peer_{};
+  // By kind; null until used.
+  mutable std::array<channel*, kinds_of_channel> to_peer_{};
+  mutable std::array<channel*, kinds_of_channel> from_peer_{};
 };
 
 /// A simulated rank's links to the members of a team.
@@ -66,8 +72,8 @@ public:
   links(simulation& in, const rank& of, const team_memory* shared) noexcept
       : in_(in), rank_(of), shared_(shared) {}
 
-  wire::link& open(std::size_t lane, std::size_t peer, sends what) override;
-  void close(wire::link& used) noexcept override;
+  wire::link& open(std::size_t lane, std::size_t peer, purpose what) override;
+  void close(wire::link& used, purpose what) noexcept override;
   /// Bodies come into their places when they are taken.
   void withdraw() noexcept override {}
 

@@ -338,7 +338,7 @@ void simulation::arrive(const event& one) {
 
 std::uint64_t simulation::key(const channel::pair& of) const noexcept {
   const std::uint64_t lane = of.team * wire::extent().link_lanes() + of.lane;
-  const std::uint64_t which = lane * streams + static_cast<std::uint64_t>(of.what);
+  const std::uint64_t which = lane * kinds_of_channel + static_cast<std::uint64_t>(of.what);
   return (which * size() + of.from) * size() + of.to;
 }
 

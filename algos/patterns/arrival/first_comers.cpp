@@ -27,7 +27,7 @@ task<> call_on_root(context& me) { return me.send_note(me.call().root, {}); }
 
 callers::callers(context& root)
     : me_(root),
-      here_(root.state(), peer_arrivals::what::messages, ranks_of_other_nodes(root),
+      here_(root.state(), wire::coming::message, ranks_of_other_nodes(root),
             peer_arrivals::senders::any) {}
 
 task<std::optional<std::size_t>> callers::next() {

@@ -48,7 +48,7 @@ inline bool any_team_commuting(const shape&, const machine&, const arguments& ca
 /// Whether a message is copied on its way, whole and without an invitation: whoever receives
 /// it need not know from whom it will come, and whoever sends it waits for nobody.
 inline bool sent_uninvited(const machine& measured, std::size_t bytes) {
-  return bytes < measured.zero_copy_from && bytes <= wire::link::capacity / 2;
+  return bytes < measured.zero_copy_from && bytes <= measured.message_piece;
 }
 
 /// For algorithms that only use messages.

@@ -58,52 +58,5 @@ TEST_CASE("lots left behind stay few, though nobody asks for the last of the mem
   CHECK(furthest < memory.base() + 10 * lot_bytes);
 }
 
-struct pool_memory {
-  static constexpr std::size_t rings = 8;
-  shm::segment memory =
-      shm::segment::create("test", sizeof(shm::ring_pool::head) + rings * sizeof(shm::ring));
-  shm::ring_pool pool{*reinterpret_cast<shm::ring_pool::head*>(memory.base()),
-                      reinterpret_cast<shm::ring*>(memory.base() + sizeof(shm::ring_pool::head)),
-                      rings};
-};
-
-TEST_CASE("rings: each is taken once, comes back empty, and there are only so many") {
-  pool_memory of;
-  for (int round = 0; round < 3; ++round) {
-    std::array<bool, pool_memory::rings> taken{};
-    for (std::size_t i = 0; i < pool_memory::rings; ++i) {
-      const std::uint32_t number = of.pool.take();
-      CHECK(!taken.at(number));
-      taken.at(number) = true;
-      CHECK(of.pool[number].written.load() == 0);
-      of.pool[number].written.store(9);
-    }
-    const auto why = failure_of([&] { (void)of.pool.take(); });
-    REQUIRE(why);
-    CHECK(why->code() == errc::resource);
-    for (std::uint32_t i = 0; i < pool_memory::rings; ++i) of.pool.give_back(i);
-  }
-}
-
-TEST_CASE("rings taken and given back by many at once") {
-  pool_memory of;
-  std::array<std::atomic<int>, pool_memory::rings> users{};
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] {
-        for (int round = 0; round < 5000; ++round) {
-          const std::array<std::uint32_t, 2> mine = {of.pool.take(), of.pool.take()};
-          for (const std::uint32_t each : mine) CHECK(users.at(each).fetch_add(1) == 0);
-          for (const std::uint32_t each : mine) {
-            users.at(each).fetch_sub(1);
-            of.pool.give_back(each);
-          }
-        }
-      });
-    }
-  }
-}
-
 }  // namespace
 }  // namespace muster::testing

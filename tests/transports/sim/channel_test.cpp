@@ -18,7 +18,7 @@ std::byte byte_at(std::size_t i) { return static_cast<std::byte>(i * 31 % 251); 
 
 task<> send_all(sim::rank& me, std::uint64_t seed) {
   random_stream random(seed);
-  const wire::open_link out(me.fabric().links(), 3, 1, wire::links::sends::messages);
+  const wire::open_link out(me.fabric().links(), 3, 1, wire::links::purpose::send);
   for (std::size_t sent = 0; sent < all_bytes;) {
     const std::size_t now = std::min(1 + random.below(20'000), all_bytes - sent);
     std::vector<std::byte> bytes;
@@ -33,7 +33,7 @@ task<> send_all(sim::rank& me, std::uint64_t seed) {
 
 task<> receive_all(sim::rank& me, std::uint64_t seed, std::size_t& wrong) {
   random_stream random(seed);
-  const wire::open_link in(me.fabric().links(), 3, 0);
+  const wire::open_link in(me.fabric().links(), 3, 0, wire::links::purpose::receive);
   for (std::size_t received = 0; received < all_bytes;) {
     const std::size_t now = std::min(1 + random.below(30'000), all_bytes - received);
     std::vector<std::byte> bytes(now);

@@ -18,14 +18,14 @@ namespace {
 using namespace std::chrono_literals;
 
 task<> send(sim::rank& me, std::size_t to, std::size_t bytes) {
-  const wire::open_link out(me.fabric().links(), 0, to, wire::links::sends::messages);
+  const wire::open_link out(me.fabric().links(), 0, to, wire::links::purpose::send);
   const std::vector<std::byte> body(bytes);
   out->send({}, body);
   co_await until([&] { return out->has_left(); });
 }
 
 task<> receive(sim::rank& me, std::size_t from, std::size_t bytes) {
-  const wire::open_link in(me.fabric().links(), 0, from);
+  const wire::open_link in(me.fabric().links(), 0, from, wire::links::purpose::receive);
   std::vector<std::byte> body(bytes);
   co_await until([&] { return in->holds(bytes); });
   in->take(body);
@@ -158,8 +158,7 @@ TEST_CASE("so does one in place, where the kernel cannot copy") {
   of.memory.core_copy_gbs = of.memory.other_core_gbs = 8;
   of.memory.flag_ns = 90;
   const auto in_place = [](sim::rank& me) -> task<> {
-    const wire::open_link used(me.fabric().links(), 0, 1 - me.number(),
-                               wire::links::sends::messages);
+    const wire::open_link used(me.fabric().links(), 0, 1 - me.number(), wire::links::purpose::send);
     std::vector<std::byte> body(400);
     if (me.number() == 0) {
       used->put({}, body);
