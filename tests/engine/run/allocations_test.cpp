@@ -49,12 +49,10 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { s
 namespace muster::testing {
 namespace {
 
-/// Batches of calls, of which one at least allocates nothing. Where ranks talk through links, one
-/// runs ahead as far as it likes: an order of arrivals that has not been before may need more
-/// frames than were ever alive at once, or more memory for what is not received yet.
-int batches_of(collective what, const thread_options& options) {
-  return has_neighbors(what) || !options.node_of.empty() ? 4 : 1;
-}
+/// Batches of calls, of which one at least allocates nothing. A rank runs ahead as far as it likes:
+/// an order of arrivals that has not been before may need more frames than were ever alive at once,
+/// or more memory for what is not received yet.
+constexpr int most_batches = 4;
 
 /// What `times` calls allocate on this rank.
 task<std::size_t> allocations_of(team& of, collective what, buffers& memory, int times) {
@@ -79,7 +77,7 @@ void check_no_allocations(std::size_t ranks, std::size_t count, const thread_opt
           const auto what = static_cast<collective>(i);
           std::size_t& least = counted[of.rank()][i];
           least = start(allocations_of(of, what, memory, 500)).wait();
-          for (int batch = 1; batch < batches_of(what, options); ++batch) {
+          for (int batch = 1; batch < most_batches; ++batch) {
             least = std::min(least, start(allocations_of(of, what, memory, 500)).wait());
           }
           start(barrier(of)).wait();  // what follows is not to be counted here
