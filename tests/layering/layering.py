@@ -21,6 +21,8 @@ MAY_INCLUDE = {
 }
 # Each folder of the engine may include itself and those before it.
 ENGINE = ("base", "coro", "progress", "call", "environment", "wire", "team", "select", "run", "api")
+# Transports that build on others; `cluster` joins a machine's memory with a network.
+TRANSPORTS = {"shm": {"stream"}, "tcp": {"stream"}, "cluster": {"stream", "shm", "tcp"}}
 # Drawers of tools/ that the others build on, and what they may include beside themselves.
 DRAWERS = {
     "library": set(),
@@ -67,7 +69,7 @@ def complaint(source, quote, included):
         return "is a header of the engine; expected <muster/...>"
     if layer == other == "engine" and rank_of(target) > rank_of(source):
         return f"engine/{source.parts[1]} may not include engine/{target.parts[1]}"
-    if layer == other == "transports" and folder(target) not in ("", folder(source)):
+    if layer == other == "transports" and not may_use_transport(folder(source), folder(target)):
         return f"{folder(source) or layer} may not include another transport"
     if layer == other == "tools" and not may_use_drawer(folder(source), folder(target)):
         return f"tools/{folder(source)} may not include tools/{folder(target)}"
@@ -77,6 +79,10 @@ def complaint(source, quote, included):
 def rank_of(path):
     """A folder of the engine's place among them; above all where it is none."""
     return ENGINE.index(path.parts[1]) if path.parts[1] in ENGINE else len(ENGINE)
+
+
+def may_use_transport(transport, other):
+    return other in {"", transport} | TRANSPORTS.get(transport, set())
 
 
 def may_use_drawer(drawer, other):
@@ -142,6 +148,9 @@ CASES = [
     ("transports/shm/shm.cpp", "<muster/wire/fabric.hpp>", True),
     ("transports/shm/shm.cpp", '"transports/tcp/socket.hpp"', False),
     ("transports/tcp/tcp.cpp", '  "transports/shm/segment.hpp"', False),
+    ("transports/tcp/tcp.cpp", '"transports/stream/links.hpp"', True),
+    ("transports/stream/links.cpp", '"transports/shm/ring.hpp"', False),
+    ("transports/cluster/fabric.cpp", '"transports/shm/job.hpp"', True),
     ("transports/shared.hpp", '"transports/tcp/socket.hpp"', False),
     ("transports/shm/shm.cpp", '"algos/catalog.hpp"', False),
     ("transports/shm/shm.cpp", '"tools/command/args.hpp"', False),

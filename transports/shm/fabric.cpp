@@ -29,6 +29,14 @@ std::size_t place_among(std::span<const std::size_t> members, std::size_t rank) 
 
 }  // namespace
 
+fabric::rank_memory::rank_memory(const job& of, std::size_t rank)
+    : buffers(of.arena(of.shape().node_of(rank), of.shape().index_of(rank))),
+      boards(of.boards(rank)),
+      controls(of.controls(rank)),
+      all(all_ranks(of)),
+      here(of, rank, all),
+      connections(of.size(), {&here}) {}
+
 fabric::fabric(const job& of, std::size_t rank)
     : fabric(of, rank, std::make_shared<rank_memory>(of, rank),
              {.members = all_ranks(of),
@@ -49,9 +57,11 @@ fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own
       own_(std::move(own)),
       shared_(in.shared),
       board_lot_(in.board_lot),
-      memory_({of, rank, members_, node_, own_->buffers, own_->connections.parking()}, in.board),
-      links_(own_->connections, in.team, members_, place_among(members_, rank)),
-      membership_(of, shared_, members_, place_among(members_, rank), own_->connections) {}
+      memory_({of, rank, members_, node_, own_->buffers, own_->here.parking()}, in.board),
+      links_(own_->connections, in.team, members_, place_among(members_, rank),
+             in.board.extent().link_lanes()),
+      membership_(of, shared_, members_, place_among(members_, rank),
+                  {own_->connections, own_->here.parking()}) {}
 
 fabric::~fabric() {
   if (board_lot_ == nullptr || job_.is_inherited()) return;

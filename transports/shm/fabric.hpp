@@ -9,14 +9,15 @@
 #include <muster/wire/fabric.hpp>
 
 #include "transports/shm/arena.hpp"
-#include "transports/shm/connections.hpp"
+#include "transports/shm/endpoint.hpp"
 #include "transports/shm/job.hpp"
-#include "transports/shm/links.hpp"
 #include "transports/shm/lots.hpp"
 #include "transports/shm/membership.hpp"
 #include "transports/shm/node_memory.hpp"
 #include "transports/shm/parking.hpp"
 #include "transports/shm/team_memory.hpp"
+#include "transports/stream/connections.hpp"
+#include "transports/stream/links.hpp"
 
 namespace muster::shm {
 
@@ -45,16 +46,14 @@ public:
 private:
   /// What the fabrics of one rank have in common.
   struct rank_memory {
-    rank_memory(const job& of, std::size_t rank)
-        : buffers(of.arena(of.shape().node_of(rank), of.shape().index_of(rank))),
-          boards(of.boards(rank)),
-          controls(of.controls(rank)),
-          connections(of, rank) {}
+    rank_memory(const job& of, std::size_t rank);
 
     arena buffers;
     lots boards;
     lots controls;
-    shm::connections connections;
+    std::vector<std::size_t> all;  ///< ranks of the job
+    endpoint here;
+    stream::connections connections;
     std::uint32_t teams = 0;  ///< that this rank has given a number
   };
   /// A team, as one of its ranks sees it.
@@ -88,7 +87,7 @@ private:
   team_memory shared_;
   std::byte* board_lot_;
   node_memory memory_;
-  shm::links links_;
+  stream::links links_;
   membership membership_;
 };
 

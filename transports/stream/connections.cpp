@@ -1,19 +1,22 @@
-#include "transports/shm/connections.hpp"
+#include "transports/stream/connections.hpp"
+
+#include <algorithm>
+#include <utility>
 
 #include <muster/base/copy_bytes.hpp>
 
-#include "transports/shm/links.hpp"
+#include "transports/stream/links.hpp"
 
-namespace muster::shm {
+namespace muster::stream {
 
-connections::connections(const job& of, std::size_t rank)
-    : job_(of), rank_(rank), mine_(of.line(rank)), parking_(of, rank), by_rank_(of.size()) {}
+connections::connections(std::size_t ranks, std::vector<endpoint*> ways)
+    : ways_(std::move(ways)), by_rank_(ranks) {}
 
 connection& connections::to(std::size_t rank) {
   std::unique_ptr<connection>& one = by_rank_[rank];
   if (one == nullptr) {
-    one = std::make_unique<connection>(*this, rank);
-    all_.push_back(one.get());
+    const auto reaches = [rank](const endpoint* way) { return way->reaches(rank); };
+    one = (*std::ranges::find_if(ways_, reaches))->connect(*this, rank);
   }
   return *one;
 }
@@ -63,31 +66,23 @@ bool connections::hear(std::size_t rank) noexcept {
 }
 
 bool connections::progress() noexcept {
-  // acquire: who they are.
-  const std::uint32_t now = mine_.connections.load(std::memory_order_acquire);
-  if (now != known_) find_new();
-  known_ = now;
   bool any = false;
-  for (connection* const each : heard_) any |= each->pull();
+  for (endpoint* const way : ways_) any |= way->progress(*this);
   return any;
 }
 
-void connections::find_new() {
-  heard_.clear();
-  for (std::size_t rank = 0; rank < by_rank_.size(); ++rank) {
-    if (job_.is_connected(rank, rank_)) heard_.push_back(&to(rank));
-  }
+int connections::descriptor() const noexcept {
+  int found = -1;
+  for (const endpoint* const way : ways_) found = std::max(found, way->descriptor());
+  return found;
 }
 
-// A peer that finds no room for me waits until I look; one that I find no room at may be asleep.
 void connections::arm() noexcept {
-  for (const connection* const each : all_) {
-    if (each->owes()) parking_.watch(each->peer());
-  }
-  parking_.arm();
-  for (connection* const each : all_) {
-    if (each->was_crowded()) parking_.wake(each->peer());
-  }
+  for (endpoint* const way : ways_) way->arm();
 }
 
-}  // namespace muster::shm
+void connections::disarm() noexcept {
+  for (endpoint* const way : ways_) way->disarm();
+}
+
+}  // namespace muster::stream

@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::shm {
+namespace muster::stream {
 
 /// What goes before everything that one rank says to another.
 struct frame {
   enum class kind : std::uint32_t {
     message,     ///< bytes of a link
     invitation,  ///< of a link, to send a long message
+    body,        ///< bytes of a long message, into the place that its link posted first
     consumed,    ///< so many bytes of messages were taken off the link, ever: an 8-byte number
     placed,      ///< the next body that was put has left its sender's memory
     refused,     ///< the same, but it could not be copied
@@ -22,4 +23,4 @@ struct frame {
   std::uint32_t bytes;  ///< that follow
 };
 
-}  // namespace muster::shm
+}  // namespace muster::stream

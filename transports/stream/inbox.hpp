@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::shm {
+namespace muster::stream {
 
 /// Part of an inbox.
 struct inbox_chunk {
@@ -63,4 +63,4 @@ private:
   std::size_t size_ = 0;
 };
 
-}  // namespace muster::shm
+}  // namespace muster::stream

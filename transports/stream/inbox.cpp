@@ -1,10 +1,10 @@
-#include "transports/shm/inbox.hpp"
+#include "transports/stream/inbox.hpp"
 
 #include <algorithm>
 
 #include <muster/base/copy_bytes.hpp>
 
-namespace muster::shm {
+namespace muster::stream {
 
 inbox_chunk& inbox_memory::take_unused() {
   constexpr std::size_t batch = 256;
@@ -56,4 +56,4 @@ void inbox::skip(std::size_t bytes) noexcept {
   begin_ = 0;
 }
 
-}  // namespace muster::shm
+}  // namespace muster::stream

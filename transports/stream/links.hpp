@@ -8,20 +8,16 @@
 
 #include <muster/wire/link.hpp>
 
-#include "transports/shm/connections.hpp"
-#include "transports/shm/inbox.hpp"
-#include "transports/shm/job.hpp"
+#include "transports/stream/connections.hpp"
+#include "transports/stream/inbox.hpp"
 
-namespace muster::shm {
+namespace muster::stream {
 
 class links;
 
 /// A link that shares its pair's connection with the pair's other links. Of short messages so many
 /// bytes may be sent that their receiver has not taken yet, whatever else is on the connection:
 /// that bounds its inbox.
-///
-/// What is put does not go through the connection: memory of one machine is read by whoever wants
-/// it. The body's address does, and the receiver copies from there when it takes it.
 class link final : public wire::link {
 public:
   link(links& of, std::size_t lane, std::size_t peer);
@@ -44,7 +40,7 @@ public:
   void peek(std::span<std::byte> head) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
   void begin_taking(std::span<std::byte> place) noexcept override;
-  body_state body() const noexcept override { return body_; }
+  body_state body() const noexcept override;
 
   // ---- for the connection
 
@@ -55,10 +51,17 @@ public:
   /// \param left how many still have to
   std::span<std::byte> room_for(const frame& one, std::size_t left);
   void end_frame(const frame& one) noexcept;
+  /// Where what comes of a body goes next: what is left of the place posted first. Empty where
+  /// nobody wants it any more.
+  std::span<std::byte> place_for_body() const noexcept;
+  void fill(std::size_t bytes) noexcept;
+  /// The body put first of those that have not left is not read any more.
+  void body_has_left() noexcept { ++left_; }
 
 private:
   friend class links;
 
+  void withdraw() noexcept;
   frame head_of(frame::kind what, std::size_t bytes) const noexcept;
   std::size_t available() const noexcept;
   void skip(std::size_t bytes) noexcept;
@@ -66,7 +69,6 @@ private:
   links& of_;
   connection& connection_;
   std::size_t lane_;
-  std::size_t peer_;  // of the team
   // Bytes of messages, ever.
   std::uint64_t sent_ = 0;
   std::uint64_t consumed_ = 0;  // by the peer, as far as known
@@ -76,7 +78,12 @@ private:
   std::uint64_t put_ = 0;
   std::uint64_t left_ = 0;
   bool was_refused_ = false;  // the last of them
-  body_state body_ = body_state::in_place;
+  // Bodies whose taking has begun, ever, and those that are in place.
+  std::uint64_t begun_ = 0;
+  std::uint64_t came_ = 0;
+  bool refused_me_ = false;                   // the last of them
+  std::vector<std::span<std::byte>> places_;  // posted, not yet full
+  std::size_t filled_ = 0;                    // of the first of them
   unsigned receivers_ = 0;
   inbox messages_;
   inbox invitations_;
@@ -90,18 +97,20 @@ public:
   /// \param team    its number in the job
   /// \param members the team's, as ranks of the job; outlive this
   /// \param rank    this one, of the team
-  links(connections& of, std::uint64_t team, std::span<const std::size_t> members,
-        std::size_t rank);
+  /// \param lanes   how many there are
+  links(connections& of, std::uint64_t team, std::span<const std::size_t> members, std::size_t rank,
+        std::size_t lanes);
   ~links();
   links(const links&) = delete;
   links& operator=(const links&) = delete;
 
   wire::link& open(std::size_t lane, std::size_t peer, purpose what) override;
   void close(wire::link& used, purpose what) noexcept override;
-  /// Receivers copy themselves.
-  void withdraw() noexcept override {}
+  void withdraw() noexcept override;
 
   link& at(std::size_t lane, std::size_t peer);
+  /// Whether a frame can be of this team. \param peer that sent it, a rank of the job
+  bool are_of(const frame& one, std::size_t peer) const noexcept;
   /// The team was broken: what was sent in it may come when nobody expects it any more.
   void expect_more() noexcept { expects_more_ = true; }
 
@@ -112,9 +121,10 @@ private:
   std::uint64_t team_;
   std::span<const std::size_t> members_;
   std::size_t rank_;
+  std::size_t lanes_;
   bool expects_more_ = false;
   // By lane, then peer: made on first use.
   std::vector<std::vector<std::unique_ptr<link>>> links_;
 };
 
-}  // namespace muster::shm
+}  // namespace muster::stream

@@ -3,35 +3,46 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include <muster/progress/progress_source.hpp>
 
-#include "transports/shm/connection.hpp"
-#include "transports/shm/frame.hpp"
-#include "transports/shm/inbox.hpp"
-#include "transports/shm/job.hpp"
-#include "transports/shm/parking.hpp"
+#include "transports/stream/connection.hpp"
+#include "transports/stream/frame.hpp"
+#include "transports/stream/inbox.hpp"
 
-namespace muster::shm {
+namespace muster::stream {
 
 class links;
+
+/// A rank's end of one of the ways to reach others of its job: makes its connections to them, and
+/// looks what has come on these.
+class endpoint {
+public:
+  virtual ~endpoint() = default;
+
+  virtual bool reaches(std::size_t rank) const noexcept = 0;
+  virtual std::unique_ptr<connection> connect(connections& of, std::size_t rank) = 0;
+
+  // As of a `progress_source`.
+  virtual bool progress(connections& of) noexcept = 0;
+  virtual int descriptor() const noexcept { return -1; }
+  virtual void arm() noexcept = 0;
+  virtual void disarm() noexcept = 0;
+};
 
 /// A rank's connections to others of its job, made when first used, and the teams that they serve.
 /// What its engine polls: a poll looks at those who have ever said something, and at no others.
 class connections final : public progress_source {
 public:
-  /// \param of outlives this
-  connections(const job& of, std::size_t rank);
+  /// \param ranks how many the job has
+  /// \param ways  outlive this; each rank is reached by one of them, at most one has a descriptor
+  connections(std::size_t ranks, std::vector<endpoint*> ways);
   connections(const connections&) = delete;
   connections& operator=(const connections&) = delete;
 
-  const job& of() const noexcept { return job_; }
-  std::size_t rank() const noexcept { return rank_; }
-  const shm::parking& parking() const noexcept { return parking_; }
   connection& to(std::size_t rank);
   inbox_memory& inboxes() noexcept { return inboxes_; }
 
@@ -50,26 +61,19 @@ public:
   // ---- progress_source
 
   bool progress() noexcept override;
-  int descriptor() const noexcept override { return -1; }
+  int descriptor() const noexcept override;
   void arm() noexcept override;
-  void disarm() noexcept override { parking_.disarm(); }
+  void disarm() noexcept override;
 
 private:
   struct early_frame {
     frame head;
     std::vector<std::byte> bytes;
   };
-  void find_new();
 
-  const job& job_;
-  std::size_t rank_;
-  rank_line& mine_;
-  shm::parking parking_;
+  std::vector<endpoint*> ways_;
   inbox_memory inboxes_;
   std::vector<std::unique_ptr<connection>> by_rank_;
-  std::vector<connection*> all_;    // those that were made
-  std::vector<connection*> heard_;  // those whose peers have said something
-  std::uint32_t known_ = 0;         // how many those are
   std::unordered_map<std::uint64_t, links*> teams_;
   static constexpr std::uint64_t no_team = ~std::uint64_t{0};
   std::uint64_t last_team_ = no_team;  // that was found
@@ -78,4 +82,4 @@ private:
   std::unordered_set<std::uint64_t> ended_;  // of which something may still come
 };
 
-}  // namespace muster::shm
+}  // namespace muster::stream

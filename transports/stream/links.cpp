@@ -1,16 +1,14 @@
-#include "transports/shm/links.hpp"
+#include "transports/stream/links.hpp"
 
-#include <muster/base/copy_bytes.hpp>
+#include <algorithm>
 
-#include "transports/shm/node_memory.hpp"
-
-namespace muster::shm {
+namespace muster::stream {
 
 // ---- links
 
 links::links(connections& of, std::uint64_t team, std::span<const std::size_t> members,
-             std::size_t rank)
-    : connections_(of), team_(team), members_(members), rank_(rank) {
+             std::size_t rank, std::size_t lanes)
+    : connections_(of), team_(team), members_(members), rank_(rank), lanes_(lanes) {
   connections_.enroll(team_, *this);
 }
 
@@ -35,17 +33,34 @@ void links::close(wire::link& used, purpose what) noexcept {
   if (what == purpose::receive) --static_cast<link&>(used).receivers_;
 }
 
+void links::withdraw() noexcept {
+  for (const auto& of_lane : links_) {
+    for (const auto& each : of_lane) {
+      if (each != nullptr) each->withdraw();
+    }
+  }
+}
+
+bool links::are_of(const frame& one, std::size_t peer) const noexcept {
+  return one.lane < lanes_ && one.from < members_.size() && members_[one.from] == peer;
+}
+
 // ---- one of them
 
 link::link(links& of, std::size_t lane, std::size_t peer)
     : of_(of),
       connection_(of.connections_.to(of.members_[peer])),
       lane_(lane),
-      peer_(peer),
       messages_(of.connections_.inboxes()),
       invitations_(of.connections_.inboxes()) {}
 
 link::~link() { connection_.forget(*this); }
+
+void link::withdraw() noexcept {
+  places_.clear();
+  filled_ = 0;
+  connection_.withdraw(*this);
+}
 
 frame link::head_of(frame::kind what, std::size_t bytes) const noexcept {
   return {.team = of_.team_,
@@ -58,7 +73,7 @@ frame link::head_of(frame::kind what, std::size_t bytes) const noexcept {
 // ---- to the peer
 
 bool link::has_room(std::size_t bytes) const noexcept {
-  const std::size_t window = of_.connections_.of().ring_bytes();
+  const std::size_t window = connection_.window();
   if (sent_ + bytes > consumed_ + window) connection_.pull();
   return sent_ + bytes <= consumed_ + window && connection_.has_room(bytes);
 }
@@ -72,19 +87,19 @@ void link::send(std::span<const std::byte> head, std::span<const std::byte> body
 bool link::can_put() const noexcept { return has_room(most_head + sizeof(std::uint64_t)); }
 
 void link::put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept {
-  const auto address = reinterpret_cast<std::uint64_t>(body.data());
-  send(head, std::as_bytes(std::span(&address, 1)));
   ++put_;
+  sent_ += connection_.put(*this, head_of(frame::kind::message, head.size()), head, body);
 }
 
 bool link::has_left() const noexcept {
   if (left_ != put_) connection_.pull();
-  return left_ == put_;
+  return left_ == put_ && connection_.has_sent_all();
 }
 
 bool link::can_post() const noexcept { return connection_.has_room(most_head); }
 
-void link::post(std::span<const std::byte> head, std::span<std::byte>) noexcept {
+void link::post(std::span<const std::byte> head, std::span<std::byte> place) noexcept {
+  if (connection_.fills_places()) places_.push_back(place);
   connection_.send(head_of(frame::kind::invitation, head.size()), head, {});
 }
 
@@ -128,23 +143,23 @@ void link::skip(std::size_t bytes) noexcept {
   if (kept != bytes) connection_.skip_front(bytes - kept);
   taken_ += bytes;
   // Not for every message, but before the peer could run out.
-  if (taken_ - told_ < of_.connections_.of().ring_bytes() / 4) return;
+  if (taken_ - told_ < connection_.window() / 4) return;
   told_ = taken_;
   connection_.owe(head_of(frame::kind::consumed, sizeof taken_), taken_);
 }
 
 void link::begin_taking(std::span<std::byte> place) noexcept {
-  std::uint64_t address = 0;
-  take(std::as_writable_bytes(std::span(&address, 1)));
-  const job& job = of_.connections_.of();
-  int refused = 0;
-  if (job.one_process()) {
-    copy_bytes(place.data(), reinterpret_cast<const std::byte*>(address), place.size());
-  } else {
-    refused = copy_from_process(job, of_.members_[peer_], address, place);
-  }
-  body_ = refused == 0 ? body_state::in_place : body_state::refused;
-  connection_.owe(head_of(refused == 0 ? frame::kind::placed : frame::kind::refused, 0));
+  ++begun_;
+  if (connection_.fills_places()) return;
+  const body_state how = connection_.fetch(*this, head_of(frame::kind::placed, 0), place);
+  refused_me_ = how == body_state::refused;
+  ++came_;
+}
+
+wire::link::body_state link::body() const noexcept {
+  if (came_ < begun_) connection_.pull();
+  if (came_ < begun_) return body_state::under_way;
+  return refused_me_ ? body_state::refused : body_state::in_place;
 }
 
 // ---- for the connection
@@ -168,7 +183,22 @@ void link::end_frame(const frame& one) noexcept {
     case frame::kind::refused:
       was_refused_ = one.what == frame::kind::refused;
       ++left_;
+      return;
+    case frame::kind::body:
+      return;  // comes piece by piece
   }
 }
 
-}  // namespace muster::shm
+std::span<std::byte> link::place_for_body() const noexcept {
+  return places_.empty() ? std::span<std::byte>() : places_.front().subspan(filled_);
+}
+
+void link::fill(std::size_t bytes) noexcept {
+  filled_ += bytes;
+  if (filled_ != places_.front().size()) return;
+  places_.erase(places_.begin());
+  filled_ = 0;
+  ++came_;
+}
+
+}  // namespace muster::stream

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <muster/wire/link.hpp>
+
+#include "transports/stream/frame.hpp"
+
+namespace muster::stream {
+
+class connections;
+class link;
+
+/// All that one rank and another say to each other, whatever the team and lane: frames, in two
+/// streams of bytes. What carries them is for those that derive from this.
+///
+/// Frames of different links come in one order, but are wanted in another. A frame whose link is
+/// receiving stays where it is, at the *front* of what has come, until it is taken from there; what
+/// nobody receives yet goes into its link's inbox, so that it is in nobody's way.
+class connection {
+public:
+  /// \param of   outlives this
+  /// \param peer a rank of the job
+  connection(connections& of, std::size_t peer) noexcept : of_(of), peer_(peer) {}
+  virtual ~connection() = default;
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  std::size_t peer() const noexcept { return peer_; }
+  /// Bytes of messages that one link may have under way; the longest frame but for bodies is half
+  /// as long at most.
+  virtual std::size_t window() const noexcept = 0;
+
+  // ---- to the peer
+
+  /// Whether a frame of so many bytes can be sent. If not, this rank is woken when it can.
+  virtual bool has_room(std::size_t bytes) noexcept = 0;
+  /// There is room for it.
+  virtual void send(const frame& what, std::span<const std::byte> head,
+                    std::span<const std::byte> body) noexcept = 0;
+  /// Sends a frame as soon as there is room.
+  /// \param count the bytes that follow, of `frame::kind::consumed`
+  void owe(const frame& what, std::uint64_t count = 0);
+  bool owes() const noexcept { return !owed_.empty(); }
+  /// Whether nothing waits here that was sent.
+  virtual bool has_sent_all() const noexcept = 0;
+
+  // ---- long messages
+
+  /// Sends the message `what`, which begins with `head`, and for which there is room, then `body`,
+  /// which is read until `link::body_has_left`.
+  /// \returns the message's length
+  virtual std::size_t put(link& by, frame what, std::span<const std::byte> head,
+                          std::span<const std::byte> body) noexcept = 0;
+  /// Whether bodies come by themselves into places that were posted. If not, `fetch` gets one.
+  virtual bool fills_places() const noexcept = 0;
+  /// Gets what a message was put with, of which `to` has the head taken.
+  /// \param what tells its sender, but for its kind
+  virtual wire::link::body_state fetch(link& to, const frame& what, std::span<std::byte> place) = 0;
+  /// Reads nothing more of what a link has put.
+  virtual void withdraw(link& by) noexcept = 0;
+
+  // ---- from the peer
+
+  /// Gives all that has come to the links that it is for. True if there was something new.
+  bool pull();
+  /// Bytes of the front that are left, where it is this link's.
+  std::size_t front_of(const link& one) const noexcept { return front_for_ == &one ? left_ : 0; }
+  void peek_front(std::span<std::byte> to) const noexcept { peek(to); }
+  void skip_front(std::size_t bytes) noexcept;
+  /// The front goes to its link, which cannot do with it alone.
+  void take_in_front();
+  /// The link will be no more.
+  void forget(link& one) noexcept;
+  /// Whether nothing is on its way to a link.
+  virtual bool all_heard() noexcept = 0;
+
+protected:
+  connections& of() const noexcept { return of_; }
+  /// Bytes of the front, which nobody has taken yet.
+  std::size_t front() const noexcept { return front_for_ == nullptr ? 0 : left_; }
+
+  // Bytes from the peer that have come, in order.
+  virtual std::size_t unread() noexcept = 0;
+  /// The first of them.
+  virtual void peek(std::span<std::byte> to) const noexcept = 0;
+  virtual void skip(std::size_t bytes) noexcept = 0;
+  /// The peer may use the room of all that was skipped.
+  virtual void give_back() noexcept = 0;
+  /// Takes as many of them as there are, where a body comes; how many.
+  virtual std::size_t receive(std::span<std::byte> to) noexcept = 0;
+  /// What comes next cannot be: nothing more will be read from this peer.
+  virtual void refuse(const frame& next) noexcept = 0;
+
+private:
+  struct owed_frame {
+    frame what;
+    std::uint64_t count;
+  };
+  void send_owed();
+  /// True where the next frame could be dealt with, or is the front now, or a body.
+  bool open_next();
+  bool is_sane(const frame& next) const noexcept;
+  void deliver(const frame& next);
+  /// For a team of which this rank has no links.
+  void set_aside(const frame& next);
+  bool receive_body();
+  void copy_out(const frame& next, link& to);
+
+  connections& of_;
+  std::size_t peer_;
+  std::vector<owed_frame> owed_;
+  link* front_for_ = nullptr;
+  std::size_t left_ = 0;      // of the front
+  link* body_for_ = nullptr;  // null where nobody wants it any more
+  std::size_t body_left_ = 0;
+};
+
+}  // namespace muster::stream
