@@ -16,59 +16,33 @@
 #include "algos/algorithms.hpp"
 #include "algos/patterns/call/suitability.hpp"
 #include "algos/patterns/exchange/ports.hpp"
-#include "algos/patterns/trees/binomial_blocks.hpp"
+#include "algos/patterns/trees/subtree_blocks.hpp"
 
 namespace muster::algos {
 namespace {
 
-struct scattering {
-  context& me;
-  const arguments& call;
-  binomial_tree tree;
-  std::span<std::byte> blocks;  // of the members below this one; of the root, none
-};
-
-task<> send_down(scattering& of, binomial_tree::branch child) {
-  const std::size_t bytes = of.call.bytes();
-  const std::size_t to = of.tree.number_of(child.member);
-  if (!of.tree.is_root()) {
-    const std::size_t offset = (child.member - of.tree.mine()) * bytes;
-    co_await of.me.send(to, of.blocks.subspan(offset, child.below * bytes));
-    co_return;
-  }
-  const std::size_t first = of.tree.before_wrap(child.member, child.below);
-  co_await of.me.send(to, {of.call.sent_to(to).data(), first * bytes});
-  if (first == child.below) co_return;
-  co_await of.me.send(to, {of.call.sent_to(0).data(), (child.below - first) * bytes});
-}
-
-task<> receive_from_parent(scattering& of) {
-  const binomial_tree& tree = of.tree;
-  const std::size_t count = tree.below();
-  // Only the root sends from a buffer in which ranks go round.
-  const bool from_root = tree.parent_member() == 0;
-  const std::size_t first = from_root ? tree.before_wrap(tree.mine(), count) : count;
-  co_await of.me.expect(tree.parent(), of.blocks.first(first * of.call.bytes()));
-  if (first == count) co_return;
-  co_await of.me.expect(tree.parent(), of.blocks.subspan(first * of.call.bytes()));
-}
-
 task<> run(context& me, const arguments& call) {
-  scattering of{me, call, binomial_tree(me, call.root, ports_of(me)), {}};
+  const binomial_tree tree(me, call.root, ports_of(me));
+  const std::size_t bytes = tree.below() * call.bytes();
+  std::span<const std::byte> held;
   me.arrive();
-  if (!of.tree.is_root()) {
-    const std::size_t count = of.tree.below();
-    of.blocks = count == 1 ? call.result() : me.scratch(count * call.bytes());
-    co_await receive_from_parent(of);
+  if (tree.is_root()) {
+    held = {call.sent_to(0).data(), bytes};
+  } else {
+    const auto room = tree.below() == 1 ? call.result() : me.scratch(bytes);
+    co_await expect_branch(me, tree, tree.own(), room);
+    held = room;
   }
-  for (std::size_t distance = of.tree.first_distance(); distance != 0;
-       distance = of.tree.next_distance(distance)) {
+  for (std::size_t distance = tree.first_distance(); distance != 0;
+       distance = tree.next_distance(distance)) {
     pooled_list<task<>> level;
-    for (const auto& child : of.tree.children(distance)) level.push_back(send_down(of, child));
+    for (const auto& child : tree.children(distance)) {
+      level.push_back(send_branch(me, tree, child, held));
+    }
     co_await when_all(std::move(level));
   }
-  if (!of.tree.is_root()) {
-    co_await me.copy(call.result(), of.blocks.first(call.bytes()));
+  if (!tree.is_root()) {
+    co_await me.copy(call.result(), held.first(call.bytes()));
   } else if (!call.in_place()) {
     co_await me.copy(call.result(), call.sent_to(me.rank()));
   }

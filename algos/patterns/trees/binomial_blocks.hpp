@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <muster/run/context.hpp>
 
@@ -15,7 +16,7 @@ namespace muster::algos {
 /// children whose numbers differ in the same place are served at once.
 class binomial_tree {
 public:
-  /// A child, and the members of its subtree: so many from it on.
+  /// A subtree, or a part of one: so many members from the first on.
   struct branch {
     std::size_t member;
     std::size_t below;
@@ -62,9 +63,20 @@ public:
     }
     return result;
   }
-  /// Of so many members from `member` on: those before numbers go round.
-  std::size_t before_wrap(std::size_t member, std::size_t count) const noexcept {
-    return std::min(count, size_ - number_of(member));
+  /// This rank's own subtree.
+  branch own() const noexcept { return {mine_, below()}; }
+  /// With whom this rank exchanges the blocks of a branch: its own with its parent, others with
+  /// the child.
+  std::size_t other_end(branch of) const noexcept {
+    return of.member == mine_ ? parent_member() : of.member;
+  }
+  /// A branch in two, the second perhaps of none: what the root exchanges is cut where numbers go
+  /// round, so that each part lies in one place there.
+  std::pair<branch, branch> cut(branch of) const noexcept {
+    const bool with_root = is_root() || other_end(of) == 0;
+    const std::size_t before = with_root ? size_ - number_of(of.member) : size_;
+    const std::size_t first = std::min(of.below, before);
+    return {{of.member, first}, {of.member + first, of.below - first}};
   }
 
 private:
