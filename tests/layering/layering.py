@@ -26,7 +26,8 @@ TRANSPORTS = {"shm": {"stream"}, "tcp": {"stream"}, "cluster": {"stream", "shm",
 # Drawers of tools/ that the others build on, and what they may include beside themselves.
 DRAWERS = {
     "library": set(),
-    "report": {"library"},
+    "process": set(),
+    "report": {"library", "process"},
     "mpi": {"library", "report"},
 }
 # Headers of the library itself are included as once installed.

@@ -1,16 +1,12 @@
 #include "tools/report/plot.hpp"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
+#include <system_error>
 
-extern char** environ;
+#include "tools/process/process.hpp"
 
 namespace muster::report {
 namespace {
@@ -36,33 +32,19 @@ open_file file_of(const std::string& text) {
   return file;
 }
 
-int wait_for(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return 127;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 }  // namespace
 
 int run_script(const std::vector<std::string>& arguments, const std::string& input) {
-  const std::string script = find_script().lexically_normal().string();
-  std::vector<char*> words{const_cast<char*>(script.c_str())};
-  for (const std::string& one : arguments) words.push_back(const_cast<char*>(one.c_str()));
-  words.push_back(nullptr);
-
+  process::plan what{.command = {find_script().lexically_normal().string()}};
+  what.command.insert(what.command.end(), arguments.begin(), arguments.end());
   const open_file text = file_of(input);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (text) posix_spawn_file_actions_adddup2(&actions, fileno(text.get()), STDIN_FILENO);
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, script.c_str(), &actions, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed == 0) return wait_for(child);
-  fmt::print(stderr, "muster: no plot: {}: {}; install python3 and python3-matplotlib\n", script,
-             std::strerror(failed));
-  return 127;
+  if (text) what.input = fileno(text.get());
+  try {
+    return process::start(what).wait().exit_status();
+  } catch (const std::system_error& why) {
+    fmt::print(stderr, "muster: no plot: {}; install python3 and python3-matplotlib\n", why.what());
+    return 127;
+  }
 }
 
 bool draw(const std::filesystem::path& file, const std::string& json) {

@@ -41,6 +41,14 @@ command with_socket(command launch, const std::filesystem::path& socket,
   return launch;
 }
 
+process::child start_launcher(const command& launch, const std::filesystem::path& log) {
+  try {
+    return start_logged(launch, log);
+  } catch (const process::cannot_run& why) {
+    throw job_failure(why.what());
+  }
+}
+
 pid_t process_behind(const descriptor& connection) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
@@ -85,8 +93,7 @@ job::job(std::string name, command launch, std::size_t ranks, const std::filesys
       log_(folder / (name_ + ".log")),
       interrupts_(interrupts),
       listener_(listen_at(folder / name_)),
-      launcher_(
-          child_process::start(with_socket(std::move(launch), folder / name_, folder), log_)) {
+      launcher_(start_launcher(with_socket(std::move(launch), folder / name_, folder), log_)) {
   adopt_orphans();
   try {
     await_hellos(ranks, patience);
@@ -193,11 +200,11 @@ void job::note_shared_memory() {
 void job::end_by_force() {
   note_shared_memory();
   constexpr std::chrono::seconds patience{1};
-  launcher_.signal_group(SIGTERM);  // the launchers pass it on to ranks outside their group
+  launcher_.signal(SIGTERM);  // the launchers pass it on to ranks outside their group
   launcher_.wait_for(patience);
   for (const member& rank : members_) rank.process.kill();
   launcher_.wait_for(patience);
-  launcher_.signal_group(SIGKILL);
+  launcher_.signal(SIGKILL);
   launcher_.wait_for(patience);
   for (const member& rank : members_) rank.process.reap();
   for (const auto& file : shared_memory_) {
@@ -210,7 +217,7 @@ void job::fail(const std::string& what) {
   // A launcher notices a dead rank a moment after we do, and knows more about it.
   constexpr std::chrono::milliseconds moment{300};
   std::string text = what;
-  if (launcher_.wait_for(moment)) text += "; its launcher " + launcher_.exit_status();
+  if (const auto ended = launcher_.wait_for(moment)) text += "; its launcher " + ended->text();
   constexpr std::size_t most_lines = 6;
   if (const std::string said = last_lines(log_, most_lines); !said.empty()) {
     text += "; it said last:\n" + said;

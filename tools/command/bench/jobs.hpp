@@ -67,7 +67,7 @@ private:
   std::filesystem::path log_;
   const interrupt_watch& interrupts_;
   descriptor listener_;
-  child_process launcher_;
+  process::child launcher_;
   std::vector<member> members_;  ///< by rank, once all are here
   std::set<std::filesystem::path> shared_memory_;
   std::string version_;

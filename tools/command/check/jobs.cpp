@@ -33,11 +33,12 @@ std::string run_job(const job_shape& shape, const std::filesystem::path& library
   constexpr std::size_t most_lines = 12;
   const bench::temporary_folder folder("muster-check");
   const std::filesystem::path log = folder.path() / "log";
-  auto job = bench::child_process::start(command_for(shape, library, rows), log);
-  const bool ended = job.wait_for(patience);
-  if (ended && job.exit_status() == "exited with status 0") return {};
+  process::child job = bench::start_logged(command_for(shape, library, rows), log);
+  const auto ended = job.wait_for(patience);
+  if (ended && ended->well()) return {};
   return fmt::format("a job of {} processes on {} nodes {}; it said last:\n{}\n", shape.ranks,
-                     shape.nodes, job.exit_status(), bench::last_lines(log, most_lines));
+                     shape.nodes, ended ? ended->text() : "is running",
+                     bench::last_lines(log, most_lines));
 }
 
 }  // namespace muster::check

@@ -1,6 +1,5 @@
 #include "tools/command/run/launch.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -8,21 +7,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
 #include <muster/team/topology.hpp>
 
-#include "tools/command/run/child.hpp"
 #include "tools/command/run/tagged_output.hpp"
 #include "tools/library/recording.hpp"
+#include "tools/process/process.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
 
@@ -100,29 +100,40 @@ private:
   }
 
   void start_rank(std::size_t rank) {
-    child_plan plan;
-    plan.job = &job_;
-    plan.rank = rank;
-    plan.command = &what_.command;
-    if (bound()) plan.processor = machine_.cores()[rank % machine_.cores().size()].processor;
-    if (what_.tag_output) {
-      plan.pipes.out = tag(rank, STDOUT_FILENO);
-      plan.pipes.err = tag(rank, STDERR_FILENO);
-    }
-    running_.emplace(launch::start(plan), rank);
-    for (const int end : {plan.pipes.out, plan.pipes.err}) {
-      if (end >= 0) ::close(end);
+    try {
+      const descriptor output = tag(rank, STDOUT_FILENO);
+      const descriptor errors = tag(rank, STDERR_FILENO);
+      running_.emplace(process::start(plan_for(rank, output, errors)).release(), rank);
+    } catch (const process::cannot_run& why) {
+      throw error(errc::invalid_argument,
+                  "run: cannot run '" + what_.command.front() + "': " + why.code().message());
+    } catch (const std::system_error& why) {
+      throw error(errc::resource, std::string("run: ") + why.what());
     }
   }
 
-  /// The writing end for a rank whose lines are to be tagged.
-  int tag(std::size_t rank, int to) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw error(errc::resource, "run: cannot make a pipe");
-    }
-    outputs_.emplace_back(rank, ends[0], to);
-    return ends[1];
+  /// Only rank 0 reads the launcher's input. A rank dies with the launcher.
+  process::plan plan_for(std::size_t rank, const descriptor& output,
+                         const descriptor& errors) const {
+    process::plan plan{
+        .command = what_.command,
+        .in_path = true,
+        .environment = {std::string(shm::job::environment_name) + "=" + job_.environment_for(rank)},
+        .input = rank == 0 ? process::inherited : process::nothing,
+        .output = output.get(),
+        .errors = errors.get(),
+        .descriptors = job_.descriptors_for(rank),
+        .signal_when_orphaned = SIGKILL};
+    if (bound()) plan.processor = machine_.cores()[rank % machine_.cores().size()].processor;
+    return plan;
+  }
+
+  /// The writing end for a rank's stream whose lines are to be tagged; empty where none are.
+  descriptor tag(std::size_t rank, int to) {
+    if (!what_.tag_output) return {};
+    process::pipe_ends ends = process::make_pipe();
+    outputs_.emplace_back(rank, std::move(ends.reading), to);
+    return std::move(ends.writing);
   }
 
   void wait_for_something() {
@@ -164,11 +175,11 @@ private:
       if (entry == running_.end()) continue;  // a rank's orphan
       const std::size_t rank = entry->second;
       running_.erase(entry);
-      rank_ended(rank, process, ending{status});
+      rank_ended(rank, process, process::ending{status});
     }
   }
 
-  void rank_ended(std::size_t rank, pid_t process, const ending& how) {
+  void rank_ended(std::size_t rank, pid_t process, const process::ending& how) {
     if (how.well()) {
       job_.set_state(rank, wire::liveness::left);
       return;

@@ -19,22 +19,12 @@ void write_all(int to, const std::string& text) {
 
 }  // namespace
 
-tagged_output::tagged_output(std::size_t rank, int from, int to)
-    : tag_("[" + std::to_string(rank) + "] "), from_(from), to_(to) {}
-
-tagged_output::tagged_output(tagged_output&& other) noexcept
-    : tag_(std::move(other.tag_)),
-      pending_(std::move(other.pending_)),
-      from_(std::exchange(other.from_, -1)),
-      to_(other.to_) {}
-
-tagged_output::~tagged_output() {
-  if (from_ >= 0) ::close(from_);
-}
+tagged_output::tagged_output(std::size_t rank, muster::descriptor from, int to)
+    : tag_("[" + std::to_string(rank) + "] "), from_(std::move(from)), to_(to) {}
 
 bool tagged_output::pass_on() {
   std::array<char, 4096> chunk;
-  const ssize_t got = ::read(from_, chunk.data(), chunk.size());
+  const ssize_t got = ::read(from_.get(), chunk.data(), chunk.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
   if (got > 0) pending_.append(chunk.data(), static_cast<std::size_t>(got));
   write_lines(got <= 0);

@@ -3,18 +3,17 @@
 #include <cstddef>
 #include <string>
 
+#include <muster/base/descriptor.hpp>
+
 namespace muster::launch {
 
 /// Passes on what a rank writes, line by line, each beginning with its rank: "[3] text". Owns the
 /// reading end of the rank's pipe.
 class tagged_output {
 public:
-  tagged_output(std::size_t rank, int from, int to);
-  tagged_output(tagged_output&& other) noexcept;
-  tagged_output& operator=(tagged_output&&) = delete;
-  ~tagged_output();
+  tagged_output(std::size_t rank, muster::descriptor from, int to);
 
-  int descriptor() const noexcept { return from_; }
+  int descriptor() const noexcept { return from_.get(); }
   /// Passes on what there is; false at the end.
   bool pass_on();
 
@@ -23,7 +22,7 @@ private:
 
   std::string tag_;
   std::string pending_;
-  int from_;
+  muster::descriptor from_;
   int to_;
 };
 

@@ -1,19 +1,18 @@
-// Child processes, temporary folders and signals that clean up after themselves.
+// Jobs' processes, temporary folders and signals that clean up after themselves.
 #pragma once
 
 #include <signal.h>
 #include <sys/types.h>
 
-#include <chrono>
 #include <filesystem>
-#include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <muster/base/descriptor.hpp>
+
+#include "tools/process/process.hpp"
 
 namespace muster::bench {
 
@@ -37,29 +36,9 @@ struct command {
   std::vector<std::string> environment;
 };
 
-/// A child in a process group of its own. Ends with this object, at the latest by SIGKILL.
-class child_process {
-public:
-  /// Its output and errors go to `log`, its input is empty. Throws std::system_error.
-  static child_process start(const command& what, const std::filesystem::path& log);
-
-  child_process(child_process&&) = default;
-  child_process& operator=(child_process&& other) = delete;
-  ~child_process();
-
-  /// Readable, for poll, once the child has ended.
-  int ended_descriptor() const { return handle_.get(); }
-  bool wait_for(std::chrono::milliseconds patience);
-  void signal_group(int signal) const;
-  /// `exited with status 1`, `was killed by signal 9 (Killed)`, or `is running`.
-  std::string exit_status() const;
-
-private:
-  child_process(pid_t id, descriptor handle) : id_(id), handle_(std::move(handle)) {}
-  pid_t id_;
-  descriptor handle_;  ///< a pidfd; empty in an object that was moved from
-  std::optional<int> status_;
-};
+/// Starts it in a process group of its own, without input; its output and errors go to `log`. It
+/// gets SIGTERM when this process dies. Throws process::cannot_run, std::system_error.
+process::child start_logged(const command& what, const std::filesystem::path& log);
 
 /// Somebody else's child that we may have to end: names one process even after it is gone.
 class process_handle {
