@@ -62,6 +62,57 @@ inline constexpr variable link_memory{
     .reader = "whoever starts a job: `muster run`, rank 0 under an MPI, `run_threads`",
     .whom = audience::programs};
 
+inline constexpr variable rendezvous{
+    .name = "MUSTER_RENDEZVOUS",
+    .values = "host:port",
+    .otherwise =
+        "torchrun's `MASTER_ADDR`, and the port after `MASTER_PORT`, or the process is a job of "
+        "its own",
+    .what = "Where the ranks of a job on several machines meet; rank 0 listens there.",
+    .reader = "`world`, where no `muster run` started it",
+    .whom = audience::programs};
+
+inline constexpr variable rank{
+    .name = "MUSTER_RANK",
+    .values = "a number",
+    .otherwise = "torchrun's `RANK`",
+    .what = "Which rank of that job this process is; not the same on all.",
+    .reader = "`world`, where there is a rendezvous",
+    .whom = audience::programs};
+
+inline constexpr variable size{.name = "MUSTER_SIZE",
+                               .values = "a number",
+                               .otherwise = "torchrun's `WORLD_SIZE`",
+                               .what = "How many ranks that job has.",
+                               .reader = "`world`, where there is a rendezvous",
+                               .whom = audience::programs};
+
+inline constexpr variable key_file{.name = "MUSTER_KEY_FILE",
+                                   .values = "a file that its owner alone may read",
+                                   .otherwise = "nobody joins",
+                                   .what =
+                                       "What is in it, the same on all machines and known to "
+                                       "nobody else, lets processes into that job.",
+                                   .reader = "`world`, where there is a rendezvous",
+                                   .whom = audience::programs};
+
+inline constexpr variable interfaces{
+    .name = "MUSTER_INTERFACES",
+    .values = "interfaces, networks, addresses, as in `eth0,10.1.0.0/16`",
+    .otherwise = "the one by which the rendezvous is reached",
+    .what =
+        "By which of its addresses a machine is reached by others of the job; may differ between "
+        "machines.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
+
+inline constexpr variable ports{.name = "MUSTER_PORTS",
+                                .values = "ports, as in `20000-20999`",
+                                .otherwise = "any that is free",
+                                .what = "Where ranks listen for each other: a port each.",
+                                .reader = "each rank of a job on several machines",
+                                .whom = audience::programs};
+
 inline constexpr variable enable{
     .name = "MUSTER_ENABLE",
     .values = "names such as `alltoall,ialltoall,alltoall_init`; `none`",

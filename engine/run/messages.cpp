@@ -131,7 +131,10 @@ task<> messages::receive_note(std::size_t from, std::span<std::byte> note) {
   do {
     co_await link_wait(*this, *in, link_wait::until::holds, sizeof(message_header), from);
   } while (take_header(*in, from, note.size()).bytes != note.size());
-  if (!note.empty()) in->take(note);  // came with its header
+  if (!note.empty()) {  // came with its header, but from a sender that is not what it says
+    co_await link_wait(*this, *in, link_wait::until::holds, note.size(), from);
+    in->take(note);
+  }
   co_await work();
 }
 

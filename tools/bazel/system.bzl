@@ -115,3 +115,9 @@ def system_libraries():
         header = "/usr/include/rdma/rdma_cma.h",
         linkopts = ["-lrdmacm"],
     )
+    _system_library(
+        name = "sodium",
+        package = "libsodium-dev",
+        header = "/usr/include/sodium.h",
+        linkopts = ["-lsodium"],
+    )

@@ -40,7 +40,7 @@ public:
   void send(const stream::frame& what, std::span<const std::byte> head,
             std::span<const std::byte> body) noexcept override;
   /// All that was sent is there for the peer.
-  bool has_sent_all() const noexcept override { return true; }
+  bool has_sent_all() noexcept override { return true; }
   std::size_t put(stream::link& by, stream::frame what, std::span<const std::byte> head,
                   std::span<const std::byte> body) noexcept override;
   bool fills_places() const noexcept override { return false; }
@@ -51,6 +51,7 @@ public:
   bool all_heard() noexcept override { return unread() == front(); }
 
 private:
+  bool is_inherited() const noexcept override { return ends_.of.is_inherited(); }
   std::size_t unread() noexcept override;
   void peek(std::span<std::byte> to) const noexcept override { in_->peek(to); }
   void skip(std::size_t bytes) noexcept override { in_->skip(bytes); }

@@ -12,15 +12,19 @@ namespace muster::stream {
 // ---- to the peer
 
 void connection::owe(const frame& what, std::uint64_t count) {
-  owed_.push_back({what, count});
+  owed_.push_back({what, count, {}});
+  send_owed();
+}
+
+void connection::owe_news(const frame& what, std::vector<std::byte> bytes) {
+  owed_.push_back({what, 0, std::move(bytes)});
   send_owed();
 }
 
 void connection::send_owed() {
   std::size_t sent = 0;
   for (; sent < owed_.size() && has_room(owed_[sent].what.bytes); ++sent) {
-    const auto& [what, count] = owed_[sent];
-    send(what, std::as_bytes(std::span(&count, 1)).first(what.bytes), {});
+    send(owed_[sent].what, owed_[sent].bytes(), {});
   }
   owed_.erase(owed_.begin(), owed_.begin() + static_cast<std::ptrdiff_t>(sent));
 }
@@ -57,18 +61,21 @@ bool connection::is_sane(const frame& next) const noexcept {
     case frame::kind::message:
     case frame::kind::invitation:
       return next.bytes <= window();
+    case frame::kind::news:
+      return next.bytes <= most_news && of_.reader() != nullptr;
     case frame::kind::body:
       return fills_places();
     case frame::kind::consumed:
       return next.bytes == sizeof(std::uint64_t);
     case frame::kind::placed:
     case frame::kind::refused:
-      return next.bytes == 0;
+      return next.bytes == 0 && !fills_places();
   }
   return false;
 }
 
 void connection::deliver(const frame& next) {
+  if (next.what == frame::kind::news) return read_news(next);
   links* const team = of_.find(next.team);
   if (team != nullptr && !team->are_of(next, peer_)) return refuse(next);
   if (next.what == frame::kind::body) {
@@ -89,11 +96,19 @@ void connection::deliver(const frame& next) {
   one.end_frame(next);
 }
 
+void connection::read_news(const frame& next) {
+  std::array<std::byte, most_news> bytes;
+  const std::span<std::byte> read = std::span(bytes).first(next.bytes);
+  peek(read);
+  skip(read.size());
+  of_.reader()->read(peer_, next, read);
+}
+
 void connection::set_aside(const frame& next) {
   std::vector<std::byte> bytes(next.bytes);
   peek(bytes);
   skip(bytes.size());
-  of_.set_aside(next, std::move(bytes));
+  of_.set_aside(peer_, next, std::move(bytes));
 }
 
 void connection::copy_out(const frame& next, link& to) {
@@ -133,7 +148,7 @@ void connection::take_in_front() {
 }
 
 void connection::forget(link& one) noexcept {
-  if (front_for_ == &one) skip_front(left_);
+  if (front_for_ == &one && !is_inherited()) skip_front(left_);
   if (body_for_ == &one) body_for_ = nullptr;
   withdraw(one);
 }

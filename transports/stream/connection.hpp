@@ -29,6 +29,9 @@ public:
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
+  /// Bytes of `frame::kind::news`.
+  static constexpr std::size_t most_news = 1536;
+
   std::size_t peer() const noexcept { return peer_; }
   /// Bytes of messages that one link may have under way; the longest frame but for bodies is half
   /// as long at most.
@@ -44,9 +47,11 @@ public:
   /// Sends a frame as soon as there is room.
   /// \param count the bytes that follow, of `frame::kind::consumed`
   void owe(const frame& what, std::uint64_t count = 0);
+  /// The same for news. \param bytes at most `most_news`, which follow
+  void owe_news(const frame& what, std::vector<std::byte> bytes);
   bool owes() const noexcept { return !owed_.empty(); }
   /// Whether nothing waits here that was sent.
-  virtual bool has_sent_all() const noexcept = 0;
+  virtual bool has_sent_all() noexcept = 0;
 
   // ---- long messages
 
@@ -79,6 +84,8 @@ public:
   virtual bool all_heard() noexcept = 0;
 
 protected:
+  /// Whether this process has it from one that forked it, and may change nothing that others see.
+  virtual bool is_inherited() const noexcept { return false; }
   connections& of() const noexcept { return of_; }
   /// Bytes of the front, which nobody has taken yet.
   std::size_t front() const noexcept { return front_for_ == nullptr ? 0 : left_; }
@@ -99,12 +106,19 @@ private:
   struct owed_frame {
     frame what;
     std::uint64_t count;
+    std::vector<std::byte> news;
+
+    std::span<const std::byte> bytes() const noexcept {
+      if (what.what == frame::kind::news) return news;
+      return std::as_bytes(std::span(&count, 1)).first(what.bytes);
+    }
   };
   void send_owed();
   /// True where the next frame could be dealt with, or is the front now, or a body.
   bool open_next();
   bool is_sane(const frame& next) const noexcept;
   void deliver(const frame& next);
+  void read_news(const frame& next);
   /// For a team of which this rank has no links.
   void set_aside(const frame& next);
   bool receive_body();

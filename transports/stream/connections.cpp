@@ -9,8 +9,8 @@
 
 namespace muster::stream {
 
-connections::connections(std::size_t ranks, std::vector<endpoint*> ways)
-    : ways_(std::move(ways)), by_rank_(ranks) {}
+connections::connections(std::size_t ranks, std::vector<endpoint*> ways, newsreader* reader)
+    : ways_(std::move(ways)), reader_(reader), by_rank_(ranks) {}
 
 connection& connections::to(std::size_t rank) {
   std::unique_ptr<connection>& one = by_rank_[rank];
@@ -26,6 +26,7 @@ void connections::enroll(std::uint64_t team, links& all) {
   const auto early = early_.extract(team);
   if (early.empty()) return;
   for (const early_frame& each : early.mapped()) {
+    if (!all.are_of(each.head, each.peer)) continue;
     link& one = all.at(each.head.lane, each.head.from);
     for (std::span<const std::byte> left = each.bytes; !left.empty();) {
       const std::span<std::byte> room = one.room_for(each.head, left.size());
@@ -53,10 +54,10 @@ links* connections::find(std::uint64_t team) noexcept {
 
 // Nothing was sent from here yet in a team that does not exist yet: whoever acknowledges something
 // speaks of a team that is no more.
-void connections::set_aside(const frame& head, std::vector<std::byte> bytes) {
+void connections::set_aside(std::size_t peer, const frame& head, std::vector<std::byte> bytes) {
   const bool begins = head.what == frame::kind::message || head.what == frame::kind::invitation;
   if (!begins || ended_.contains(head.team)) return;
-  early_[head.team].push_back({head, std::move(bytes)});
+  early_[head.team].push_back({peer, head, std::move(bytes)});
 }
 
 bool connections::hear(std::size_t rank) noexcept {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -33,13 +34,23 @@ public:
   virtual void disarm() noexcept = 0;
 };
 
+/// Who takes what ranks say of themselves and of their teams, apart from messages.
+class newsreader {
+public:
+  virtual void read(std::size_t peer, const frame& head, std::span<const std::byte> bytes) = 0;
+
+protected:
+  ~newsreader() = default;
+};
+
 /// A rank's connections to others of its job, made when first used, and the teams that they serve.
 /// What its engine polls: a poll looks at those who have ever said something, and at no others.
 class connections final : public progress_source {
 public:
   /// \param ranks how many the job has
   /// \param ways  outlive this; each rank is reached by one of them, at most one has a descriptor
-  connections(std::size_t ranks, std::vector<endpoint*> ways);
+  /// \param reader outlives this; null where there are no news
+  connections(std::size_t ranks, std::vector<endpoint*> ways, newsreader* reader = nullptr);
   connections(const connections&) = delete;
   connections& operator=(const connections&) = delete;
 
@@ -54,7 +65,10 @@ public:
   /// Null: not yet, or no longer.
   links* find(std::uint64_t team) noexcept;
   /// Keeps what came for a team of which this rank has no links yet.
-  void set_aside(const frame& head, std::vector<std::byte> bytes);
+  /// \param peer that sent it
+  void set_aside(std::size_t peer, const frame& head, std::vector<std::byte> bytes);
+  /// Null: nobody.
+  newsreader* reader() const noexcept { return reader_; }
   /// Whether all that a rank has said by now has come to its link.
   bool hear(std::size_t rank) noexcept;
 
@@ -67,11 +81,13 @@ public:
 
 private:
   struct early_frame {
+    std::size_t peer;
     frame head;
     std::vector<std::byte> bytes;
   };
 
   std::vector<endpoint*> ways_;
+  newsreader* reader_;
   inbox_memory inboxes_;
   std::vector<std::unique_ptr<connection>> by_rank_;
   std::unordered_map<std::uint64_t, links*> teams_;

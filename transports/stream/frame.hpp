@@ -14,6 +14,7 @@ struct frame {
     consumed,    ///< so many bytes of messages were taken off the link, ever: an 8-byte number
     placed,      ///< the next body that was put has left its sender's memory
     refused,     ///< the same, but it could not be copied
+    news,        ///< of the sender or the team itself, for `newsreader`
   };
 
   std::uint64_t team;  ///< its number in the job

@@ -184,8 +184,9 @@ void link::end_frame(const frame& one) noexcept {
       was_refused_ = one.what == frame::kind::refused;
       ++left_;
       return;
-    case frame::kind::body:
-      return;  // comes piece by piece
+    case frame::kind::body:  // comes piece by piece
+    case frame::kind::news:
+      return;
   }
 }
 

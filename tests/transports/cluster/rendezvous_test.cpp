@@ -1,0 +1,149 @@
+// Where ranks meet: all come, one does not, strangers come, one goes too early.
+
+#include "transports/cluster/rendezvous.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <muster/base/error.hpp>
+
+#include "tests/harness/failure.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A place with somebody who serves there.
+struct place {
+  explicit place(std::size_t ranks, std::chrono::milliseconds patience = 10s) {
+    tcp::listener door = tcp::listen_at(tcp::address::resolve("127.0.0.1", 0));
+    at.host = "127.0.0.1";
+    at.port = door.at.port();
+    at.key = tcp::job_key::random();
+    at.patience = patience;
+    server = std::make_unique<cluster::rendezvous_server>(std::move(door), ranks, at.key, patience);
+  }
+  cluster::meeting_place at;
+  std::unique_ptr<cluster::rendezvous_server> server;
+};
+
+std::vector<std::uint32_t> ranks_told(cluster::rendezvous& among) {
+  return tell_all(among, static_cast<std::uint32_t>(among.rank() * 10));
+}
+
+TEST_CASE("all ranks hear of all, more than once") {
+  for (const std::size_t ranks : {1, 2, 7}) {
+    place where(ranks);
+    std::vector<std::vector<std::uint32_t>> heard(ranks);
+    {
+      std::vector<std::jthread> all;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        all.emplace_back([&, rank] {
+          cluster::rendezvous among(where.at, rank, ranks);
+          ranks_told(among);
+          heard[rank] = ranks_told(among);
+        });
+      }
+    }
+    for (const auto& each : heard) {
+      REQUIRE(each.size() == ranks);
+      for (std::size_t rank = 0; rank < ranks; ++rank) CHECK(each[rank] == rank * 10);
+    }
+  }
+}
+
+TEST_CASE("some of them among themselves") {
+  place where(5);
+  std::vector<std::vector<std::uint32_t>> heard(5);
+  {
+    std::vector<std::jthread> all;
+    for (std::size_t rank = 0; rank < 5; ++rank) {
+      all.emplace_back([&, rank] {
+        cluster::rendezvous among(where.at, rank, 5);
+        const std::vector<std::size_t> some =
+            rank % 2 == 0 ? std::vector<std::size_t>{0, 2, 4} : std::vector<std::size_t>{1, 3};
+        cluster::part_of_rendezvous part(among, some);
+        for (std::size_t i = 0; i < rank + 1; ++i) {
+          if (rank % 2 == 0 && i < 1)
+            heard[rank] = tell_all(part, static_cast<std::uint32_t>(rank));
+          if (rank % 2 == 1 && i < 2)
+            heard[rank] = tell_all(part, static_cast<std::uint32_t>(rank));
+        }
+        ranks_told(among);
+      });
+    }
+  }
+  CHECK(heard[0] == std::vector<std::uint32_t>{0, 2, 4});
+  CHECK(heard[3] == std::vector<std::uint32_t>{1, 3});
+}
+
+TEST_CASE("a rank that does not come is named") {
+  place where(3, 300ms);
+  std::vector<std::string> said(2);
+  {
+    std::vector<std::jthread> all;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      all.emplace_back([&, rank] {
+        const auto why = failure_of([&] {
+          cluster::rendezvous among(where.at, rank, 3);
+          ranks_told(among);
+        });
+        if (why) said[rank] = why->text();
+      });
+    }
+  }
+  for (const std::string& each : said) {
+    INFO(each);
+    CHECK(each.find("did not come") != std::string::npos);
+    CHECK(each.find("such as 2") != std::string::npos);
+  }
+}
+
+TEST_CASE("two processes as one rank, and a job of another size") {
+  place where(2);
+  cluster::rendezvous first(where.at, 0, 2);
+  const auto twice = failure_of([&] {
+    cluster::rendezvous again(where.at, 0, 2);
+    ranks_told(again);
+  });
+  REQUIRE(twice);
+  CHECK(twice->text().find("two processes came as rank 0") != std::string::npos);
+
+  place other(2);
+  const auto wrong = failure_of([&] {
+    cluster::rendezvous one(other.at, 1, 4);
+    ranks_told(one);
+  });
+  REQUIRE(wrong);
+  CHECK(wrong->text().find("rank 1 of 4 came to a job of 2 ranks") != std::string::npos);
+}
+
+TEST_CASE("another key is not let in") {
+  place where(2, 300ms);
+  cluster::meeting_place stranger = where.at;
+  stranger.key = tcp::job_key::random();
+  const auto why = failure_of([&] { cluster::rendezvous one(stranger, 0, 2); });
+  REQUIRE(why);
+  CHECK(why->code() == errc::bootstrap);
+  CHECK(why->text().find("same key") != std::string::npos);
+}
+
+TEST_CASE("a rank that goes too early breaks it for all") {
+  place where(2);
+  std::jthread early([&] { cluster::rendezvous one(where.at, 1, 2); });
+  cluster::rendezvous patient(where.at, 0, 2);
+  early.join();
+  const auto why = failure_of([&] { ranks_told(patient); });
+  REQUIRE(why);
+  CHECK(why->text().find("rank 1 went away") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,214 @@
+// Connections between ranks by sockets: both at once, short and long messages mixed, strangers, and
+// what cannot be.
+
+#include "transports/tcp/endpoint.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transports/stream/links.hpp"
+
+namespace muster::testing {
+namespace {
+
+using purpose = wire::links::purpose;
+using namespace std::chrono_literals;
+
+struct party {
+  tcp::endpoint reach;
+  stream::connections all;
+  std::array<std::size_t, 2> members{0, 1};
+  stream::links links;
+
+  party(std::size_t rank, const tcp::job_key& key, tcp::listener at,
+        std::vector<tcp::address> peers)
+      : reach({.rank = rank, .key = key, .window = 4096}, std::move(at), std::move(peers)),
+        all(2, {&reach}),
+        links(all, 0, members, rank, 8) {}
+};
+
+/// Two ranks, driven by one thread.
+struct couple {
+  tcp::job_key key = tcp::job_key::random();
+  tcp::address first_at;
+  std::unique_ptr<party> first;
+  std::unique_ptr<party> second;
+
+  couple() {
+    const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
+    tcp::listener one = tcp::listen_at(anywhere);
+    tcp::listener other = tcp::listen_at(anywhere);
+    first_at = one.at;
+    const tcp::address second_at = other.at;
+    first =
+        std::make_unique<party>(0, key, std::move(one), std::vector<tcp::address>{{}, second_at});
+    second =
+        std::make_unique<party>(1, key, std::move(other), std::vector<tcp::address>{first_at, {}});
+  }
+
+  /// Drives both until that is so; false: it takes too long.
+  bool until(const std::function<bool()>& so) {
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (!so()) {
+      first->all.progress();
+      second->all.progress();
+      if (std::chrono::steady_clock::now() > end) return false;
+    }
+    return true;
+  }
+};
+
+std::vector<std::byte> bytes_of(std::size_t seed, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(seed * 37 + i * 11);
+  return bytes;
+}
+
+void send(couple& two, party& from, std::size_t lane, std::size_t to,
+          const std::vector<std::byte>& bytes) {
+  const wire::open_link out(from.links, lane, to, purpose::send);
+  REQUIRE(two.until([&] { return out->has_room(bytes.size()); }));
+  out->send({}, bytes);
+}
+
+void receive(couple& two, party& at, std::size_t lane, std::size_t from,
+             const std::vector<std::byte>& expected) {
+  const wire::open_link in(at.links, lane, from, purpose::receive);
+  REQUIRE(two.until([&] { return in->holds(expected.size()); }));
+  std::vector<std::byte> got(expected.size());
+  in->take(got);
+  CHECK(got == expected);
+}
+
+TEST_CASE("whoever speaks first connects, and both speak") {
+  couple two;
+  send(two, *two.second, 0, 0, bytes_of(1, 100));
+  receive(two, *two.first, 0, 1, bytes_of(1, 100));
+  send(two, *two.first, 0, 1, bytes_of(2, 100));
+  receive(two, *two.second, 0, 0, bytes_of(2, 100));
+}
+
+TEST_CASE("both speak first at once") {
+  for (int round = 0; round < 20; ++round) {
+    couple two;
+    send(two, *two.first, 0, 1, bytes_of(1, 100));
+    send(two, *two.second, 0, 0, bytes_of(2, 100));
+    receive(two, *two.second, 0, 0, bytes_of(1, 100));
+    receive(two, *two.first, 0, 1, bytes_of(2, 100));
+  }
+}
+
+TEST_CASE("lanes in another order, more than fits") {
+  couple two;
+  for (int round = 0; round < 50; ++round) {
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      send(two, *two.first, lane, 1, bytes_of(lane, 700));
+    }
+    for (std::size_t lane = 4; lane-- > 0;) {
+      receive(two, *two.second, lane, 0, bytes_of(lane, 700));
+    }
+  }
+}
+
+TEST_CASE("long messages, and short ones between their pieces") {
+  couple two;
+  std::vector<std::byte> place(3'000'000);
+  const auto body = bytes_of(5, place.size());
+  const auto head = bytes_of(6, 16);
+  const wire::open_link out(two.first->links, 0, 1, purpose::send);
+  const wire::open_link in(two.second->links, 0, 0, purpose::receive);
+  REQUIRE(two.until([&] { return in->can_post(); }));
+  in->post(head, place);
+  REQUIRE(two.until([&] { return out->is_invited(); }));
+  std::array<std::byte, 16> invitation;
+  out->take_invitation(invitation);
+  REQUIRE(out->can_put());
+  out->put(head, body);
+  for (std::size_t i = 0; i < 5; ++i) send(two, *two.first, 1, 1, bytes_of(i, 500));
+  REQUIRE(two.until([&] { return in->holds(16); }));
+  std::array<std::byte, 16> got;
+  in->take(got);
+  in->begin_taking(place);
+  for (std::size_t i = 0; i < 5; ++i) receive(two, *two.second, 1, 0, bytes_of(i, 500));
+  REQUIRE(two.until([&] { return in->body() == wire::link::body_state::in_place; }));
+  REQUIRE(two.until([&] { return out->has_left(); }));
+  CHECK(place == body);
+}
+
+TEST_CASE("a long message that is taken back does not disturb what comes after") {
+  couple two;
+  const auto head = bytes_of(6, 16);
+  std::vector<std::byte> place(5'000'000);
+  {
+    const auto body = bytes_of(5, place.size());
+    const wire::open_link out(two.first->links, 0, 1, purpose::send);
+    const wire::open_link in(two.second->links, 0, 0, purpose::receive);
+    REQUIRE(two.until([&] { return in->can_post(); }));
+    in->post(head, place);
+    REQUIRE(two.until([&] { return out->is_invited(); }));
+    out->put(head, body);
+    two.second->links.withdraw();
+    two.first->links.withdraw();
+  }
+  place.clear();
+  send(two, *two.first, 1, 1, bytes_of(9, 400));
+  receive(two, *two.second, 1, 0, bytes_of(9, 400));
+}
+
+TEST_CASE("a stranger's connection ends, and the ranks go on") {
+  couple two;
+  const descriptor stranger = tcp::begin_connecting(two.first_at);
+  REQUIRE(stranger);
+  for (int i = 0; i < 100; ++i) two.first->all.progress();
+  const std::vector<char> noise(200, 'x');
+  ::send(stranger.get(), noise.data(), noise.size(), MSG_NOSIGNAL);
+  std::array<char, 8> answer;
+  CHECK(two.until([&] {
+    return ::recv(stranger.get(), answer.data(), answer.size(), MSG_DONTWAIT) == 0 ||
+           errno == ECONNRESET;
+  }));
+  send(two, *two.second, 0, 0, bytes_of(1, 100));
+  receive(two, *two.first, 0, 1, bytes_of(1, 100));
+}
+
+/// Says to rank 0 what a rank 1 of the job would not.
+void check_refused(const stream::frame& said, std::size_t bytes) {
+  couple two;
+  two.second.reset();
+  tcp::admission with(tcp::begin_connecting(two.first_at), two.key, {.from = 1, .to = 0});
+  auto now = tcp::admission::state::under_way;
+  for (int i = 0; i < 10'000 && now != tcp::admission::state::accepted; ++i) {
+    two.first->all.progress();
+    now = with.advance();
+  }
+  REQUIRE(now == tcp::admission::state::accepted);
+  const std::vector<std::byte> rest(bytes);
+  ::send(with.socket(), &said, sizeof said, MSG_NOSIGNAL);
+  ::send(with.socket(), rest.data(), rest.size(), MSG_NOSIGNAL);
+  for (int i = 0; i < 100'000 && two.first->reach.state(1) == wire::liveness::alive; ++i) {
+    two.first->all.progress();
+  }
+  CHECK(two.first->reach.state(1) == wire::liveness::died);
+}
+
+TEST_CASE("what a rank cannot have sent ends its connection") {
+  using kind = stream::frame::kind;
+  // Too long, of no kind, of no lane, as another rank, an acknowledgement of no number.
+  check_refused({.team = 0, .from = 1, .lane = 0, .what = kind::message, .bytes = 1 << 30}, 100);
+  check_refused({.team = 0, .from = 1, .lane = 0, .what = static_cast<kind>(77), .bytes = 0}, 0);
+  check_refused({.team = 0, .from = 1, .lane = 8, .what = kind::message, .bytes = 10}, 10);
+  check_refused({.team = 0, .from = 0, .lane = 0, .what = kind::message, .bytes = 10}, 10);
+  check_refused({.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .bytes = 3}, 3);
+  check_refused({.team = 0, .from = 1, .lane = 0, .what = kind::news, .bytes = 3}, 3);
+}
+
+}  // namespace
+}  // namespace muster::testing

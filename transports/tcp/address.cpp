@@ -1,0 +1,67 @@
+#include "transports/tcp/address.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include <muster/base/error.hpp>
+
+namespace muster::tcp {
+
+std::string address::host_text() const {
+  std::array<char, NI_MAXHOST> host{};
+  if (::getnameinfo(get(), length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+    return "an unknown address";
+  }
+  return host.data();
+}
+
+std::string address::text() const {
+  const std::string host = host_text();
+  return (storage.ss_family == AF_INET6 ? "[" + host + "]" : host) + ":" + std::to_string(port());
+}
+
+bool address::is_loopback() const noexcept {
+  if (storage.ss_family == AF_INET) {
+    return ntohl(reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr) >> 24 == 127;
+  }
+  return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
+}
+
+address address::anywhere() const noexcept {
+  address all;
+  all.storage.ss_family = storage.ss_family;
+  all.length = length;
+  all.set_port(port());
+  return all;
+}
+
+// The port has one place in both kinds of address.
+void address::set_port(std::uint16_t port) noexcept {
+  reinterpret_cast<sockaddr_in&>(storage).sin_port = htons(port);
+}
+
+std::uint16_t address::port() const noexcept {
+  return ntohs(reinterpret_cast<const sockaddr_in&>(storage).sin_port);
+}
+
+address address::resolve(const std::string& host, std::uint16_t port) {
+  addrinfo wanted{};
+  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
+  if (failed != 0) {
+    throw error(errc::bootstrap, "tcp: '" + host + "' has no address: " + ::gai_strerror(failed));
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
+  address result;
+  std::memcpy(&result.storage, all->ai_addr, all->ai_addrlen);
+  result.length = all->ai_addrlen;
+  return result;
+}
+
+}  // namespace muster::tcp

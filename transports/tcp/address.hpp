@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace muster::tcp {
+
+/// Where a process listens: an IPv4 or IPv6 address and a port. Trivially copyable.
+struct address {
+  sockaddr_storage storage{};
+  std::uint32_t length = 0;
+
+  const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
+  bool is_loopback() const noexcept;
+  /// Of all addresses of its kind, with the same port.
+  address anywhere() const noexcept;
+  void set_port(std::uint16_t port) noexcept;
+  std::uint16_t port() const noexcept;
+  /// "10.0.0.1", "fd00::1"
+  std::string host_text() const;
+  /// "10.0.0.1:20000", "[fd00::1]:20000"
+  std::string text() const;
+
+  /// \param host a numeric address or a name. \throws error `errc::bootstrap`
+  static address resolve(const std::string& host, std::uint16_t port);
+};
+
+}  // namespace muster::tcp

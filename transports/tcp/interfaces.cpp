@@ -1,0 +1,190 @@
+#include "transports/tcp/interfaces.hpp"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <muster/base/error.hpp>
+#include <muster/environment/environment.hpp>
+
+namespace muster::tcp {
+namespace {
+
+/// An address of an interface that is up.
+struct local_address {
+  std::string interface;
+  address at;
+};
+
+std::span<const unsigned char> bits_of(const sockaddr_storage& of) {
+  if (of.ss_family == AF_INET) {
+    return {
+        reinterpret_cast<const unsigned char*>(&reinterpret_cast<const sockaddr_in&>(of).sin_addr),
+        4};
+  }
+  return {
+      reinterpret_cast<const unsigned char*>(&reinterpret_cast<const sockaddr_in6&>(of).sin6_addr),
+      16};
+}
+
+std::vector<local_address> all_local() {
+  ifaddrs* found = nullptr;
+  if (::getifaddrs(&found) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(found, &::freeifaddrs);
+  std::vector<local_address> result;
+  for (const ifaddrs* each = all.get(); each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    const int family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    local_address one{.interface = each->ifa_name, .at = {}};
+    one.at.length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    std::memcpy(&one.at.storage, each->ifa_addr, one.at.length);
+    result.push_back(std::move(one));
+  }
+  return result;
+}
+
+/// A network, or an address as one that is its own.
+struct network {
+  sockaddr_storage of{};
+  std::size_t bits = 0;
+
+  bool has(const address& one) const {
+    if (one.storage.ss_family != of.ss_family) return false;
+    const auto mine = bits_of(of);
+    const auto theirs = bits_of(one.storage);
+    const auto last = static_cast<unsigned>(bits % 8);
+    if (!std::ranges::equal(mine.first(bits / 8), theirs.first(bits / 8))) return false;
+    return last == 0 || ((mine[bits / 8] ^ theirs[bits / 8]) >> (8 - last)) == 0;
+  }
+};
+
+std::optional<network> parse_network(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::string host(text.substr(0, slash));
+  network result;
+  auto& four = reinterpret_cast<sockaddr_in&>(result.of);
+  auto& six = reinterpret_cast<sockaddr_in6&>(result.of);
+  if (::inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1) {
+    result.of.ss_family = AF_INET;
+  } else if (::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1) {
+    result.of.ss_family = AF_INET6;
+  } else {
+    return std::nullopt;
+  }
+  const std::size_t most = 8 * bits_of(result.of).size();
+  result.bits = most;
+  if (slash == text.size()) return result;
+  const std::string_view length = text.substr(slash + 1);
+  const auto [end, code] = std::from_chars(length.begin(), length.end(), result.bits);
+  if (code != std::errc{} || end != length.end() || result.bits > most) return std::nullopt;
+  return result;
+}
+
+bool same(const address& one, const address& other) {
+  return one.storage.ss_family == other.storage.ss_family &&
+         std::ranges::equal(bits_of(one.storage), bits_of(other.storage));
+}
+
+std::vector<address> addresses_of(std::string_view part, std::span<const local_address> all) {
+  const std::optional<network> within = parse_network(part);
+  std::vector<address> found;
+  bool is_interface = false;
+  for (const local_address& each : all) {
+    is_interface = is_interface || each.interface == part;
+    const bool is_meant = within ? within->has(each.at) : each.interface == part;
+    if (is_meant) found.push_back(each.at);
+  }
+  if (!within && !is_interface) {
+    throw error(errc::invalid_argument,
+                "MUSTER_INTERFACES: '" + std::string(part) +
+                    "' is no interface of this machine that is up, no address and no network; "
+                    "expected such as eth0,10.1.0.0/16");
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<address> addresses_named(std::string_view text) {
+  const std::vector<local_address> all = all_local();
+  std::vector<address> result;
+  for (std::string_view left = text; !left.empty();) {
+    const std::string_view part = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(part.size() + 1, left.size()));
+    for (const address& one : addresses_of(part, all)) {
+      const auto is_known = [&](const address& other) { return same(one, other); };
+      if (std::ranges::none_of(result, is_known)) result.push_back(one);
+    }
+  }
+  if (!result.empty()) return result;
+  throw error(errc::bootstrap,
+              "MUSTER_INTERFACES is '" + std::string(text) + "'; this machine has no such address");
+}
+
+address first_address_beyond_loopback() {
+  for (const local_address& each : all_local()) {
+    const auto bits = bits_of(each.at.storage);
+    const bool is_ipv4 = each.at.storage.ss_family == AF_INET;
+    if (each.interface != "lo" && is_ipv4 && bits[0] != 127) return each.at;
+  }
+  throw error(errc::bootstrap, "tcp: this machine has no address but its own loopback");
+}
+
+port_range parse_ports(std::string_view text) {
+  port_range ports;
+  const std::size_t dash = std::min(text.find('-'), text.size());
+  const auto parse = [](std::string_view digits, std::uint16_t& into) {
+    const auto [end, code] = std::from_chars(digits.begin(), digits.end(), into);
+    return code == std::errc{} && end == digits.end() && into != 0;
+  };
+  const bool has_first = parse(text.substr(0, dash), ports.first);
+  ports.last = ports.first;
+  const bool has_last = dash == text.size() || parse(text.substr(dash + 1), ports.last);
+  if (has_first && has_last && ports.first <= ports.last) return ports;
+  throw error(errc::invalid_argument,
+              "MUSTER_PORTS is '" + std::string(text) + "'; expected ports such as 20000-20999");
+}
+
+namespace {
+
+/// Where whoever is asked is on this machine, others need another address of it, if there is one.
+address beyond_loopback(const address& usual) {
+  if (!usual.is_loopback()) return usual;
+  try {
+    return first_address_beyond_loopback();
+  } catch (const error&) {
+    return usual;
+  }
+}
+
+}  // namespace
+
+listener listen_as_asked(const address& usual) {
+  const char* const interfaces = environment::read(environment::interfaces);
+  address at = interfaces == nullptr ? beyond_loopback(usual) : addresses_named(interfaces).front();
+  const char* const ports = environment::read(environment::ports);
+  if (ports == nullptr) {
+    at.set_port(0);
+    return listen_at(at);
+  }
+  const port_range range = parse_ports(ports);
+  for (std::uint32_t port = range.first; port <= range.last; ++port) {
+    at.set_port(static_cast<std::uint16_t>(port));
+    if (auto made = try_listening_at(at)) return std::move(*made);
+  }
+  throw error(errc::bootstrap,
+              std::string("tcp: no port of MUSTER_PORTS=") + ports + " is free at " + at.text());
+}
+
+}  // namespace muster::tcp

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include <muster/base/descriptor.hpp>
+
+#include "transports/tcp/address.hpp"
+
+namespace muster::tcp {
+
+/// A listening socket, which does not block.
+struct listener {
+  descriptor socket;
+  address at;  ///< with the port that the system gave
+};
+/// \param at port 0: any that is free. \throws error `errc::bootstrap`
+listener listen_at(const address& at);
+/// Nothing where the port is taken.
+std::optional<listener> try_listening_at(const address& at);
+
+/// The next that has connected; empty where there is none.
+descriptor accept_from(const listener& at) noexcept;
+/// Begins to connect; empty where that cannot be. The socket is writable once it has connected, or
+/// has failed to.
+descriptor begin_connecting(const address& to) noexcept;
+
+/// Of a socket that `begin_connecting` gave: nothing while it is on its way; then 0, or the
+/// system's error number.
+std::optional<int> how_connected(int socket) noexcept;
+/// The address of this side of a connected socket, with port 0.
+address local_address_of(int socket) noexcept;
+
+/// How an attempt to move bytes ended.
+struct moved {
+  enum class how { some, nothing_yet, over };
+  how ended;
+  std::size_t bytes = 0;
+};
+moved send_some(int socket, std::span<const iovec> from) noexcept;
+moved receive_some(int socket, std::span<const iovec> to) noexcept;
+
+}  // namespace muster::tcp

@@ -1,0 +1,212 @@
+#include "transports/tcp/socket_connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "transports/stream/links.hpp"
+#include "transports/tcp/endpoint.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace muster::tcp {
+namespace {
+
+/// Of a body, between which other frames may go.
+constexpr std::size_t longest_piece = std::size_t{256} << 10;
+
+/// Sent in place of what its owner has taken back.
+constexpr std::array<std::byte, longest_piece> nothing{};
+
+iovec part_of(std::span<const std::byte> bytes) noexcept {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+struct socket_connection::batch {
+  std::array<iovec, 4> parts{};
+  std::size_t count = 0;
+
+  void add(const iovec& part) noexcept {
+    if (part.iov_len != 0) parts[count++] = part;
+  }
+};
+
+socket_connection::socket_connection(stream::connections& of, std::size_t peer, endpoint& by,
+                                     std::size_t window)
+    : connection(of, peer), by_(by), window_(window), in_(2 * window), out_(2 * window) {}
+
+// ---- for the endpoint
+
+void socket_connection::open(descriptor socket) noexcept {
+  socket_ = std::move(socket);
+  is_readable_ = is_writable_ = true;
+  flush();
+}
+
+void socket_connection::close() noexcept {
+  socket_ = descriptor();
+  is_closed_ = true;
+  is_readable_ = is_writable_ = has_ended_ = false;
+}
+
+void socket_connection::note(bool readable, bool writable, bool ends) noexcept {
+  will_end_ = will_end_ || ends;
+  is_readable_ = is_readable_ || readable;
+  is_writable_ = is_writable_ || writable;
+  if (writable) flush();
+}
+
+// ---- to the peer
+
+bool socket_connection::has_room(std::size_t bytes) noexcept {
+  if (!socket_ && !is_closed_) by_.begin_connecting(*this);
+  const std::size_t needed = sizeof(stream::frame) + bytes;
+  if (out_.room() < needed) flush();
+  return !is_closed_ && out_.room() >= needed;
+}
+
+void socket_connection::send(const stream::frame& what, std::span<const std::byte> head,
+                             std::span<const std::byte> body) noexcept {
+  out_.write(std::as_bytes(std::span(&what, 1)));
+  out_.write(head);
+  out_.write(body);
+  flush();
+}
+
+std::size_t socket_connection::put(stream::link& by, stream::frame what,
+                                   std::span<const std::byte> head,
+                                   std::span<const std::byte> body) noexcept {
+  const std::uint32_t length = what.bytes;
+  out_.write(std::as_bytes(std::span(&what, 1)));
+  out_.write(head);
+  what.what = stream::frame::kind::body;
+  bodies_.push_back({&by, what, body});
+  flush();
+  return length;
+}
+
+void socket_connection::withdraw(stream::link& by) noexcept {
+  for (outgoing_body& each : bodies_) {
+    if (each.by == &by) each.by = nullptr;
+  }
+  // What has begun has to go on, but not with memory that is not ours any more.
+  const auto first_to_go = bodies_.begin() + (head_left_ + piece_left_ != 0 ? 1 : 0);
+  bodies_.erase(std::remove_if(first_to_go, bodies_.end(),
+                               [](const outgoing_body& each) { return each.by == nullptr; }),
+                bodies_.end());
+}
+
+bool socket_connection::flush() noexcept {
+  while (out_.size() != 0 || !bodies_.empty()) {
+    if (!is_writable_) return is_closed_;
+    batch all;
+    const bool in_piece = head_left_ + piece_left_ != 0;
+    if (in_piece) add_piece(all);
+    for (const iovec& part : out_.parts()) all.add(part);
+    if (!in_piece && !bodies_.empty()) {
+      begin_piece();
+      add_piece(all);
+    }
+    const moved sent = send_some(socket_.get(), std::span(all.parts).first(all.count));
+    if (sent.ended == moved::how::over) {
+      stop_sending();
+      return true;
+    }
+    if (sent.ended == moved::how::nothing_yet) is_writable_ = false;
+    count_sent(sent.bytes, in_piece);
+  }
+  return true;
+}
+
+// The peer is gone: what it said last, perhaps that it leaves, is still to be read.
+void socket_connection::stop_sending() noexcept {
+  out_.skip(out_.size());
+  head_left_ = piece_left_ = 0;
+  bodies_.clear();
+  is_writable_ = false;
+  is_readable_ = true;
+  by_.list(*this);
+}
+
+void socket_connection::begin_piece() noexcept {
+  const outgoing_body& body = bodies_.front();
+  piece_left_ = std::min(body.left.size(), longest_piece);
+  head_left_ = sizeof piece_;
+  piece_ = body.what;
+  piece_.bytes = static_cast<std::uint32_t>(piece_left_);
+}
+
+void socket_connection::add_piece(batch& all) const noexcept {
+  const outgoing_body& body = bodies_.front();
+  const std::span<const std::byte> bytes = body.by == nullptr ? nothing : body.left;
+  all.add(part_of(std::as_bytes(std::span(&piece_, 1)).last(head_left_)));
+  all.add(part_of(bytes.first(piece_left_)));
+}
+
+void socket_connection::count_sent(std::size_t bytes, bool piece_was_first) noexcept {
+  if (piece_was_first) {
+    const std::size_t of_piece = std::min(bytes, head_left_ + piece_left_);
+    count_piece_sent(of_piece);
+    out_.skip(bytes - of_piece);
+    return;
+  }
+  const std::size_t of_frames = std::min(bytes, out_.size());
+  out_.skip(of_frames);
+  if (bytes != of_frames) {
+    count_piece_sent(bytes - of_frames);
+  } else {
+    head_left_ = piece_left_ = 0;  // it has not begun: frames before it may have to go on
+  }
+}
+
+void socket_connection::count_piece_sent(std::size_t bytes) noexcept {
+  const std::size_t of_head = std::min(bytes, head_left_);
+  head_left_ -= of_head;
+  outgoing_body& body = bodies_.front();
+  body.left = body.left.subspan(bytes - of_head);
+  piece_left_ -= bytes - of_head;
+  if (head_left_ + piece_left_ != 0 || (body.by != nullptr && !body.left.empty())) return;
+  if (body.by != nullptr) body.by->body_has_left();
+  bodies_.pop_front();
+}
+
+// ---- from the peer
+
+std::size_t socket_connection::unread() noexcept {
+  if (is_readable_ && in_.room() != 0) read_into({});
+  return in_.size();
+}
+
+std::size_t socket_connection::receive(std::span<std::byte> to) noexcept {
+  if (in_.size() == 0) return is_readable_ ? read_into(to) : 0;
+  const std::size_t count = std::min(to.size(), in_.size());
+  in_.peek(to.first(count));
+  in_.skip(count);
+  return count;
+}
+
+std::size_t socket_connection::read_into(std::span<std::byte> first) noexcept {
+  const auto free = in_.free_parts();
+  const std::array<iovec, 3> all = {iovec{first.data(), first.size()}, free[0], free[1]};
+  const std::size_t room = first.size() + in_.room();
+  const moved got = receive_some(socket_.get(), all);
+  // Where there is less than could be taken, the system tells when there is more.
+  if (got.bytes < room && !will_end_) is_readable_ = false;
+  if (got.ended == moved::how::over) {
+    is_readable_ = false;
+    has_ended_ = true;
+  }
+  const std::size_t taken = std::min(got.bytes, first.size());
+  in_.extend(got.bytes - taken);
+  return taken;
+}
+
+void socket_connection::refuse(const stream::frame& next) noexcept {
+  by_.lose(*this, "it sent what cannot be: a frame of kind " +
+                      std::to_string(static_cast<std::uint32_t>(next.what)) + ", " +
+                      std::to_string(next.bytes) + " bytes");
+  in_.skip(in_.size());
+}
+
+}  // namespace muster::tcp

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
+
+#include <muster/base/descriptor.hpp>
+
+#include "transports/stream/connection.hpp"
+#include "transports/tcp/byte_ring.hpp"
+
+namespace muster::tcp {
+
+class endpoint;
+
+/// A connection of ranks of two machines: a socket, from when one of them first needs it.
+///
+/// Short frames are gathered in a ring of bytes and leave with one system call. Bodies go from the
+/// sender's memory straight to the system, in pieces, between which short frames may go; they come
+/// straight into their place.
+class socket_connection final : public stream::connection {
+public:
+  /// \param by     outlives this
+  /// \param window a power of two: see `stream::connection::window`
+  socket_connection(stream::connections& of, std::size_t peer, endpoint& by, std::size_t window);
+
+  // ---- for the endpoint
+
+  bool is_open() const noexcept { return static_cast<bool>(socket_); }
+  bool is_closed() const noexcept { return is_closed_; }
+  int socket() const noexcept { return socket_.get(); }
+  /// It is connected.
+  void open(descriptor socket) noexcept;
+  /// It is no more, and will not be again.
+  void close() noexcept;
+  /// The system says that something may have come, or that there may be room.
+  /// \param ends nothing more comes than what is there
+  void note(bool readable, bool writable, bool ends) noexcept;
+  /// Whether a look may find something that the system has told of already.
+  bool is_active() const noexcept {
+    return is_readable_ || has_ended_ || owes() || in_.size() > front();
+  }
+  /// Whether the peer has closed it, and all that it said before has been read.
+  bool is_over() const noexcept { return has_ended_ && front() == 0; }
+  /// Whether the endpoint has it among those to look at. \returns whether that is new
+  bool set_listed(bool listed) noexcept { return std::exchange(is_listed_, listed) != listed; }
+  /// Sends what waits; false where some still does.
+  bool flush() noexcept;
+
+  // ---- connection
+
+  std::size_t window() const noexcept override { return window_; }
+  bool has_room(std::size_t bytes) noexcept override;
+  void send(const stream::frame& what, std::span<const std::byte> head,
+            std::span<const std::byte> body) noexcept override;
+  bool has_sent_all() noexcept override { return flush(); }
+  std::size_t put(stream::link& by, stream::frame what, std::span<const std::byte> head,
+                  std::span<const std::byte> body) noexcept override;
+  bool fills_places() const noexcept override { return true; }
+  wire::link::body_state fetch(stream::link&, const stream::frame&, std::span<std::byte>) override {
+    return wire::link::body_state::refused;  // bodies come by themselves
+  }
+  void withdraw(stream::link& by) noexcept override;
+  /// What is under way between machines nobody knows.
+  bool all_heard() noexcept override { return false; }
+
+private:
+  struct outgoing_body {
+    stream::link* by;  // null: nobody waits for it any more
+    stream::frame what;
+    std::span<const std::byte> left;
+  };
+  /// What one system call takes.
+  struct batch;
+
+  std::size_t unread() noexcept override;
+  void peek(std::span<std::byte> to) const noexcept override { in_.peek(to); }
+  void skip(std::size_t bytes) noexcept override { in_.skip(bytes); }
+  void give_back() noexcept override {}
+  std::size_t receive(std::span<std::byte> to) noexcept override;
+  void refuse(const stream::frame& next) noexcept override;
+
+  /// Into `first`, then what comes after it into the ring. \returns how many came for `first`
+  std::size_t read_into(std::span<std::byte> first) noexcept;
+  void stop_sending() noexcept;
+  void begin_piece() noexcept;
+  void add_piece(batch& all) const noexcept;
+  void count_sent(std::size_t bytes, bool piece_was_first) noexcept;
+  void count_piece_sent(std::size_t bytes) noexcept;
+
+  endpoint& by_;
+  std::size_t window_;
+  descriptor socket_;
+  bool is_closed_ = false;
+  bool is_listed_ = false;
+  bool is_readable_ = false;
+  bool will_end_ = false;   // what there is to read is the last
+  bool has_ended_ = false;  // it was read
+  bool is_writable_ = false;
+  byte_ring in_;
+  byte_ring out_;
+  std::deque<outgoing_body> bodies_;
+  // The piece of the first body that has begun.
+  stream::frame piece_{};
+  std::size_t head_left_ = 0;   // of its frame
+  std::size_t piece_left_ = 0;  // of its bytes
+};
+
+}  // namespace muster::tcp
