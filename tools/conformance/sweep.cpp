@@ -27,7 +27,8 @@ std::string_view name(layout nodes) {
 }
 
 std::string_view name(movement data) {
-  constexpr std::array<std::string_view, 3> names = {"lent", "staged", "foreign"};
+  constexpr std::array<std::string_view, 4> names = {"lent", "staged", "foreign",
+                                                     "staged, nodes joined by TCP"};
   return names[static_cast<std::size_t>(data)];
 }
 
@@ -74,6 +75,7 @@ thread_options options_for(const world_case& world) {
   options.node_of = node_of(world.nodes, world.ranks);
   options.share_address_space = world.data == movement::lent;
   if (world.data == movement::staged) options.foreign_from = machine::never;
+  if (world.data == movement::tcp) options.network = between_nodes::tcp;
   if (world.data == movement::foreign) options.foreign_from = 16384;
   return options;
 }

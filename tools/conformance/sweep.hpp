@@ -27,9 +27,10 @@ inline constexpr layout layouts[] = {layout::one_node, layout::even, layout::une
 std::string_view name(layout nodes);
 std::vector<std::size_t> node_of(layout nodes, std::size_t ranks);
 
-/// How long messages move between ranks of a node.
-enum class movement { lent, staged, foreign };
-inline constexpr movement movements[] = {movement::lent, movement::staged, movement::foreign};
+/// How long messages move between ranks of a node; in the last, nodes are joined by TCP.
+enum class movement { lent, staged, foreign, tcp };
+inline constexpr movement movements[] = {movement::lent, movement::staged, movement::foreign,
+                                         movement::tcp};
 std::string_view name(movement data);
 
 /// A team to be made of threads.
@@ -47,8 +48,8 @@ std::span<const std::size_t> rank_counts();
 std::vector<world_case> worlds(std::span<const std::size_t> ranks,
                                std::span<const layout> nodes = layouts,
                                std::span<const movement> data = movements);
-/// The same, but data moves in one way a world, in turn: over three turns that follow each other,
-/// in all.
+/// The same, but data moves in one way a world, in turn: over as many turns that follow each other
+/// as there are ways, in all.
 std::vector<world_case> worlds_in_turn(std::span<const std::size_t> ranks, std::uint64_t turn,
                                        std::span<const layout> nodes = layouts);
 /// One of 1 … `largest` ranks.

@@ -27,7 +27,9 @@ struct world_options {
 };
 
 /// The team of all ranks of the job that this process was started in, with the engine that drives
-/// it: a process that `muster run` started joins its job, any other is a team of one.
+/// it: a process that `muster run` started joins its job; so does one whose environment says where
+/// the ranks of a job meet, on one machine or several (docs/environment.md); any other is a team of
+/// one.
 ///
 /// One a process, made and destroyed by one thread. Destroying it stops what is still running and
 /// tells the other ranks that this one has left: they can finish what needs nothing more of it.
@@ -57,13 +59,20 @@ public:
 
 private:
   struct parts;
+  static std::unique_ptr<parts> join_or_alone(const world_options& options);
+
   std::unique_ptr<parts> parts_;
 };
+
+/// How ranks of different made-up nodes reach each other: by memory that they share, or by TCP
+/// over the loopback interface, as those of different machines do.
+enum class between_nodes { memory, tcp };
 
 struct thread_options {
   /// The made-up node of each rank, so that code for several nodes can be tried on one machine;
   /// empty: all on one.
   std::vector<std::size_t> node_of = {};
+  between_nodes network = between_nodes::memory;
   /// Whether ranks may read each other's buffers where they are, as threads can; without it they
   /// behave like processes.
   bool share_address_space = true;

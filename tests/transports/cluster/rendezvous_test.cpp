@@ -85,7 +85,7 @@ TEST_CASE("some of them among themselves") {
 }
 
 TEST_CASE("a rank that does not come is named") {
-  place where(3, 300ms);
+  place where(3, 2s);
   std::vector<std::string> said(2);
   {
     std::vector<std::jthread> all;

@@ -1,0 +1,110 @@
+#include "tools/library/job_rank.hpp"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "transports/cluster/fabric.hpp"
+#include "transports/shm/fabric.hpp"
+
+namespace muster {
+namespace {
+
+wire::failure failure_of(std::size_t rank, const std::string& what) {
+  return {.code = errc::rank_died,
+          .rank = rank,
+          .text = "rank " + std::to_string(rank) + " ended with an exception" +
+                  (what.empty() ? "" : ": " + what)};
+}
+
+class rank_of_machine final : public job_rank {
+public:
+  rank_of_machine(const shm::job& of, std::size_t rank, const world_options& options,
+                  const recording_folder& arrivals)
+      : job_(of), rank_(rank) {
+    try {
+      fabric_.emplace(of, rank);
+      parts_.emplace(*fabric_, rank_place{of, rank, of.shape(), rank, of.machine()}, options,
+                     arrivals);
+    } catch (const std::exception& why) {  // it could not even begin
+      fail(why.what());
+      leave();
+      throw;
+    }
+  }
+  ~rank_of_machine() override {
+    parts_->engine().stop();
+    leave();
+  }
+
+  rank_parts& parts() noexcept override { return *parts_; }
+  void fail(const std::string& what) noexcept override { job_.fail(failure_of(rank_, what)); }
+
+private:
+  void leave() const noexcept { job_.set_state(rank_, wire::liveness::left); }
+
+  const shm::job& job_;
+  std::size_t rank_;
+  std::optional<shm::fabric> fabric_;
+  std::optional<rank_parts> parts_;
+};
+
+class rank_of_cluster final : public job_rank {
+public:
+  rank_of_cluster(const cluster::job& of, network_place where, const world_options& options,
+                  const recording_folder& arrivals)
+      : job_(of), rank_(where.how.rank) {
+    try {
+      own_.emplace(of, where.how, std::move(where.at), std::move(where.peers));
+      fabric_.emplace(*own_);
+      parts_.emplace(*fabric_,
+                     rank_place{of.here(), of.place_of(rank_), of.shape(), rank_, of.machine()},
+                     options, arrivals);
+    } catch (const std::exception& why) {  // it could not even begin
+      fail(why.what());
+      leave();
+      throw;
+    }
+  }
+  ~rank_of_cluster() override {
+    parts_->engine().stop();
+    leave();
+  }
+
+  rank_parts& parts() noexcept override { return *parts_; }
+  void fail(const std::string& what) noexcept override {
+    const wire::failure why = failure_of(rank_, what);
+    job_.here().fail(why);
+    if (!parts_) return;
+    parts_->engine().stop();  // its thread may use the connections
+    own_->tell_failure(why);
+  }
+
+private:
+  void leave() noexcept {
+    if (own_) own_->leave();
+    job_.here().set_state(job_.place_of(rank_), wire::liveness::left);
+  }
+
+  const cluster::job& job_;
+  std::size_t rank_;
+  std::optional<cluster::rank_memory> own_;
+  std::optional<cluster::fabric> fabric_;
+  std::optional<rank_parts> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
+                                        const world_options& options,
+                                        const recording_folder& arrivals) {
+  return std::make_unique<rank_of_machine>(of, rank, options, arrivals);
+}
+
+std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,
+                                        const world_options& options,
+                                        const recording_folder& arrivals) {
+  return std::make_unique<rank_of_cluster>(of, std::move(where), options, arrivals);
+}
+
+}  // namespace muster

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/library/rank_parts.hpp"
+#include "transports/cluster/job.hpp"
+#include "transports/shm/job.hpp"
+#include "transports/tcp/endpoint.hpp"
+
+namespace muster {
+
+/// One rank of a job, on whatever fabric: its engine and team, and how it ends. Destroying it stops
+/// what still runs and tells the others that it has left.
+class job_rank {
+public:
+  virtual ~job_rank() = default;
+
+  virtual rank_parts& parts() noexcept = 0;
+  /// Breaks the job, since this rank ends with an exception.
+  virtual void fail(const std::string& what) noexcept = 0;
+};
+
+/// Of a job on one machine, which outlives it. One that cannot even begin breaks the job.
+/// \param arrivals where to record them, if anywhere
+std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
+                                        const world_options& options,
+                                        const recording_folder& arrivals);
+
+/// How a rank reaches those of other machines: see `tcp::endpoint`.
+struct network_place {
+  tcp::endpoint::settings how;
+  tcp::listener at;
+  std::vector<tcp::address> peers;
+};
+/// The same of a job on several.
+std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,
+                                        const world_options& options,
+                                        const recording_folder& arrivals);
+
+}  // namespace muster

@@ -1,0 +1,49 @@
+#include "tools/library/rank_parts.hpp"
+
+#include <utility>
+
+#include "algos/catalog.hpp"
+#include "tools/library/table.hpp"
+
+namespace muster {
+namespace {
+
+engine_options options_for(const wire::fabric& reach, const rank_place& where,
+                           const world_options& of) {
+  engine_options options;
+  options.mode = of.progress;
+  options.processor = of.processor;
+  const bool core_each = where.here.size() <= where.machine.processors;
+  options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
+  if (of.progress == progress::caller) options.waiting.when_idle = of.when_idle;
+  options.sources = {reach.source()};
+  return options;
+}
+
+/// What comes with Muster names Muster's own algorithms.
+std::shared_ptr<const selection_table> table_of(catalog algorithms) {
+  const bool own = algorithms.data() == default_algorithms().data();
+  return own ? tune::table_for_made_up_nodes() : nullptr;
+}
+
+}  // namespace
+
+catalog default_algorithms() noexcept { return algos::catalog(); }
+
+recording_folder prepare_folder_asked_for() {
+  const recording_folder asked = profile::folder_asked_for();
+  return asked ? profile::prepare_folder(*asked) : asked;
+}
+
+rank_parts::rank_parts(wire::fabric& reach, const rank_place& where, const world_options& options,
+                       const recording_folder& arrivals)
+    : engine_(options_for(reach, where, options), doorbell::share(where.here.bell(where.index))),
+      team_(engine_, reach, where.shape, where.rank, options.algorithms, where.machine) {
+  choose_from_environment(team_);
+  if (auto table = tune::table_asked_for(table_of(options.algorithms))) {
+    team_.select_by(std::move(table));
+  }
+  if (arrivals) recording_.emplace(team_, *arrivals);
+}
+
+}  // namespace muster

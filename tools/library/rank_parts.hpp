@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <muster/progress/engine.hpp>
+#include <muster/run/team.hpp>
+#include <muster/world.hpp>
+
+#include "tools/library/recording.hpp"
+#include "transports/shm/job.hpp"
+
+namespace muster {
+
+using recording_folder = std::optional<std::filesystem::path>;
+
+/// Where the environment wants arrivals recorded, for a job that is all this process's own.
+recording_folder prepare_folder_asked_for();
+
+/// What an engine and a team need of a job, whatever their fabric.
+struct rank_place {
+  const shm::job& here;  ///< of the ranks of this machine
+  std::size_t index;     ///< this one's place among them
+  const muster::shape& shape;
+  std::size_t rank;
+  const muster::machine& machine;
+};
+
+/// One rank: its engine and team on a fabric that outlives them, in the order in which they depend
+/// on each other.
+class rank_parts {
+public:
+  /// \param arrivals where to record them, if anywhere
+  rank_parts(wire::fabric& reach, const rank_place& where, const world_options& options,
+             const recording_folder& arrivals);
+  // What still runs uses the team.
+  ~rank_parts() { engine_.stop(); }
+  rank_parts(const rank_parts&) = delete;
+  rank_parts& operator=(const rank_parts&) = delete;
+
+  muster::engine& engine() noexcept { return engine_; }
+  muster::team& team() noexcept { return team_; }
+
+private:
+  muster::engine engine_;
+  muster::team team_;
+  std::optional<profile::recording> recording_;
+};
+
+}  // namespace muster

@@ -1,0 +1,139 @@
+#include "transports/cluster/bootstrap.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <muster/base/error.hpp>
+#include <muster/base/fixed_text.hpp>
+#include <muster/base/version.hpp>
+
+#include "transports/shm/bootstrap.hpp"
+#include "transports/shm/handshake.hpp"
+#include "transports/tcp/interfaces.hpp"
+
+namespace muster::cluster {
+namespace {
+
+/// Between machines: below, a copy more costs less than asking.
+constexpr std::size_t zero_copy_from = std::size_t{32} << 10;
+
+constexpr std::size_t not_launched = ~std::size_t{0};
+
+/// What a process that is to become a rank says of itself. Begins with the version in all of them.
+struct introduction {
+  fixed_text<32> version;
+  shm::handshake who;
+  tcp::address at;
+  std::size_t launched = not_launched;  ///< `prepared_machine::lowest`
+};
+
+/// How the ranks of a machine have come together.
+struct outcome {
+  bool failed = false;
+  fixed_text<504> why;
+  muster::machine measured;
+};
+
+void check_versions(const std::vector<introduction>& all) {
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank].version.view() == all[0].version.view()) continue;
+    throw error(errc::bootstrap,
+                "rank " + std::to_string(rank) + " has Muster " +
+                    std::string(all[rank].version.view()) + ", rank 0 has " +
+                    std::string(all[0].version.view()) + "; expected one version",
+                rank);
+  }
+}
+
+/// Processes of one machine can share memory, but for those that have been given another.
+auto machine_of(const introduction& rank) {
+  return std::tuple(rank.launched, rank.who.machine.view(), rank.who.network, rank.who.processes,
+                    rank.who.user);
+}
+
+/// Machines are numbered in the order of their lowest ranks.
+std::vector<place> places_of(const std::vector<introduction>& all) {
+  std::vector<place> places;
+  std::vector<std::size_t> first;  // of each machine
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto same = [&](std::size_t other) {
+      return machine_of(all[other]) == machine_of(all[rank]);
+    };
+    const auto found = std::ranges::find_if(first, same);
+    places.push_back(all[rank].who.where);
+    places.back().node = static_cast<std::uint32_t>(found - first.begin());
+    if (found == first.end()) first.push_back(rank);
+  }
+  return places;
+}
+
+std::vector<std::size_t> ranks_on(std::uint32_t node, const std::vector<place>& places) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    if (places[rank].node == node) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// The memory of this machine's ranks, or why there is none.
+std::optional<shm::job> make_here(rendezvous& among, const std::vector<std::size_t>& here,
+                                  std::optional<prepared_machine> prepared, outcome& how) {
+  try {
+    part_of_rendezvous part(among, here);
+    shm::job made = prepared ? std::move(prepared->of) : shm::make_job(part);
+    how.measured = made.machine();
+    return made;
+  } catch (const std::exception& why) {
+    how = {.failed = true, .why = fixed_text<504>(why.what()), .measured = {}};
+    return std::nullopt;
+  }
+}
+
+muster::machine agree(const std::vector<outcome>& all) {
+  const auto failed = std::ranges::find_if(all, &outcome::failed);
+  if (failed != all.end()) {
+    const auto rank = static_cast<std::size_t>(failed - all.begin());
+    throw error(
+        errc::bootstrap,
+        "on the machine of rank " + std::to_string(rank) + ": " + std::string(failed->why.view()),
+        rank);
+  }
+  muster::machine agreed = all[0].measured;
+  for (const outcome& each : all) {
+    agreed.message_piece = std::min(agreed.message_piece, each.measured.message_piece);
+  }
+  agreed.zero_copy_from = zero_copy_from;
+  return agreed;
+}
+
+}  // namespace
+
+bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
+                      std::optional<prepared_machine> prepared) {
+  tcp::listener at = tcp::listen_as_asked(among.local_address());
+  const introduction mine{
+      .version = fixed_text<32>(version), .who = shm::describe_this_process(), .at = at.at};
+  const std::vector<introduction> all = tell_all(among, mine);
+  check_versions(all);
+  const std::vector<place> places = places_of(all);
+  const std::uint32_t node = places[among.rank()].node;
+  outcome how;
+  std::optional<shm::job> here = make_here(among, ranks_on(node, places), std::move(prepared), how);
+  const muster::machine agreed = agree(tell_all(among, how));
+
+  std::vector<tcp::address> peers(all.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (places[rank].node != node) peers[rank] = all[rank].at;
+  }
+  return {.of = job(std::move(*here), places, node, agreed),
+          .how = {.rank = among.rank(), .key = key, .window = 2 * agreed.message_piece},
+          .at = std::move(at),
+          .peers = std::move(peers)};
+}
+
+}  // namespace muster::cluster

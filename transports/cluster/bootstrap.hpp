@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "transports/cluster/job.hpp"
+#include "transports/cluster/rendezvous.hpp"
+#include "transports/tcp/endpoint.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace muster::cluster {
+
+/// A job as one of its ranks has it, and its way to ranks of other machines.
+struct bootstrapped {
+  job of;
+  tcp::endpoint::settings how;
+  tcp::listener at;
+  std::vector<tcp::address> peers;
+};
+
+/// Memory that ranks of one machine share already.
+struct prepared_machine {
+  shm::job of;
+  std::size_t lowest;  ///< of its ranks, in the whole job
+};
+
+/// Makes the processes that `among` connects the ranks of a new job, on as many machines as they
+/// are. Collective; afterwards nothing of `among` is used.
+/// \param here what whoever started some ranks of a machine has given them to share; nothing: they
+///             make it
+/// \throws error `errc::bootstrap` on all ranks alike, which names the rank at which it failed
+bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
+                      std::optional<prepared_machine> here = {});
+
+}  // namespace muster::cluster

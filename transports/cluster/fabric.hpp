@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <muster/wire/board.hpp>
+#include <muster/wire/fabric.hpp>
+
+#include "transports/cluster/job.hpp"
+#include "transports/cluster/membership.hpp"
+#include "transports/cluster/news.hpp"
+#include "transports/shm/arena.hpp"
+#include "transports/shm/endpoint.hpp"
+#include "transports/shm/lots.hpp"
+#include "transports/shm/node_memory.hpp"
+#include "transports/shm/team_memory.hpp"
+#include "transports/stream/connections.hpp"
+#include "transports/stream/links.hpp"
+#include "transports/tcp/endpoint.hpp"
+
+namespace muster::cluster {
+
+/// What all fabrics of one rank of a job on several machines have in common: its memory on its
+/// machine, and its ways to others.
+class rank_memory {
+public:
+  /// \param of      outlives this
+  /// \param at, peers as of `tcp::endpoint`, which knows no rank of this machine
+  rank_memory(const job& of, const tcp::endpoint::settings& how, tcp::listener at,
+              std::vector<tcp::address> peers);
+  rank_memory(const rank_memory&) = delete;
+  rank_memory& operator=(const rank_memory&) = delete;
+
+  /// Breaks the job on other machines, as it is on this one. The engine is not driven any more.
+  void tell_failure(const wire::failure& why) noexcept { news_.tell_job_failure(why); }
+  /// Tells that this rank leaves, and sends what waits. The engine is not driven any more.
+  void leave() noexcept;
+
+private:
+  friend class fabric;
+
+  const job& job_;
+  std::size_t rank_;
+  shm::arena buffers_;
+  shm::lots boards_;
+  shm::lots controls_;
+  shm::endpoint here_;
+  tcp::endpoint network_;
+  newsroom news_;
+  stream::connections connections_;
+  std::uint32_t teams_ = 0;  // that this rank has given a number
+};
+
+/// One rank's reach to the others of a team on several machines: memory to those of its own,
+/// sockets to the others.
+class fabric final : public wire::fabric {
+public:
+  /// Of the team of all ranks. \param own outlives the fabric and those derived from it
+  explicit fabric(rank_memory& own);
+  ~fabric() override;
+  fabric(const fabric&) = delete;
+  fabric& operator=(const fabric&) = delete;
+
+  wire::site provide(std::span<const std::size_t> members, std::size_t turn,
+                     const wire::extent& much) override;
+  void withdraw(const wire::site& provided) noexcept override;
+  std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
+                                       std::span<const wire::site> sites,
+                                       const wire::extent& much) override;
+  void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+              const wire::extent& much, const wire::failure& why) noexcept override;
+  wire::footprint footprint() const noexcept override;
+
+private:
+  /// A team, as one of its ranks sees it.
+  struct view {
+    std::vector<std::size_t> members;  ///< ranks of the job, in the team's order
+    std::uint64_t team;                ///< its number
+    shm::team_memory shared;
+    wire::board board;
+    std::byte* board_lot;  ///< to leave at the end; null for the team of the job
+  };
+  fabric(rank_memory& own, view in);
+
+  /// Where this machine's memory of a team in the making is.
+  struct lots_of_team {
+    std::byte* control;
+    std::byte* board;
+    std::uint64_t team;
+  };
+  lots_of_team find_lots(std::span<const std::size_t> members,
+                         std::span<const wire::site> sites) const noexcept;
+  /// Those of `members`, by place among them, that are on this machine.
+  std::vector<std::size_t> local_peers(std::span<const std::size_t> members) const;
+
+  rank_memory& own_;
+  std::vector<std::size_t> members_;  // ranks of the job
+  std::vector<std::size_t> here_;     // those of them on this machine
+  std::vector<std::size_t> places_;   // of those, among all of this machine
+  shm::team_memory shared_;
+  std::byte* board_lot_;
+  shm::node_memory memory_;
+  stream::links links_;
+  membership membership_;
+};
+
+}  // namespace muster::cluster

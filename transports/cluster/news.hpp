@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <muster/wire/call_record.hpp>
+#include <muster/wire/membership.hpp>
+
+#include "transports/cluster/job.hpp"
+#include "transports/stream/connections.hpp"
+#include "transports/tcp/endpoint.hpp"
+
+namespace muster::cluster {
+
+/// What a rank learns of a team from ranks of other machines.
+class team_news {
+public:
+  /// The team is broken.
+  virtual void hear_failure(const wire::failure& why) noexcept = 0;
+  /// What a rank of the team has called last.
+  virtual void hear_call(std::size_t rank, const wire::recorded_call& called) noexcept = 0;
+  /// What this rank has called last, for one that waits for it.
+  virtual wire::recorded_call last_call() const noexcept = 0;
+  /// This one's, of the team.
+  virtual std::size_t rank() const noexcept = 0;
+
+protected:
+  ~team_news() = default;
+};
+
+/// Tells ranks of other machines what ranks of one find in memory: why a team or the job is broken,
+/// what was called last, who leaves. A failure is told by whoever finds it to all others.
+class newsroom final : public stream::newsreader {
+public:
+  /// \param of, network outlive this
+  newsroom(const job& of, std::size_t rank, tcp::endpoint& network)
+      : job_(of), rank_(rank), network_(network) {}
+
+  void speak_through(stream::connections& all) noexcept { all_ = &all; }
+
+  // ---- for teams
+
+  void enroll(std::uint64_t team, team_news& who);
+  void dismiss(std::uint64_t team) noexcept;
+  /// To the ranks of other machines among `members`, ranks of the job.
+  void tell_failure(std::uint64_t team, std::span<const std::size_t> members,
+                    const wire::failure& why) noexcept;
+  /// Asks a rank of another machine what it has called last in a team.
+  /// \param self this one, as a rank of the team \param to a rank of the job
+  void ask_call(std::uint64_t team, std::size_t self, std::size_t to) noexcept;
+
+  // ---- for the rank
+
+  /// Breaks the job for the ranks of other machines.
+  void tell_job_failure(const wire::failure& why) noexcept;
+  /// What this rank says when it leaves, without bytes.
+  stream::frame farewell() const noexcept;
+
+  void read(std::size_t peer, const stream::frame& head, std::span<const std::byte> bytes) override;
+
+private:
+  enum class kind : std::uint32_t { team_failure, job_failure, question, call, leaving };
+
+  static stream::frame head_of(std::uint64_t team, std::size_t from, kind what,
+                               std::size_t bytes) noexcept;
+  void send(std::size_t to, std::uint64_t team, std::size_t from, kind what,
+            std::vector<std::byte> bytes);
+  void tell_failure(std::size_t to, std::uint64_t team, kind what, const wire::failure& why);
+  void hear_failure(std::uint64_t team, const wire::failure& why);
+
+  const job& job_;
+  std::size_t rank_;
+  tcp::endpoint& network_;
+  stream::connections* all_ = nullptr;
+  std::unordered_map<std::uint64_t, team_news*> teams_;
+  std::unordered_map<std::uint64_t, wire::failure> early_;  // of teams not made here yet
+};
+
+}  // namespace muster::cluster

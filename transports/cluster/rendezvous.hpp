@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <muster/team/bootstrap.hpp>
+
+#include "transports/tcp/address.hpp"
+#include "transports/tcp/admission.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace muster::cluster {
+
+/// Where the ranks of a job that several machines run meet, before they are connected.
+struct meeting_place {
+  std::string host;
+  std::uint16_t port = 0;
+  tcp::job_key key;
+  /// How long whoever has come waits for the others.
+  std::chrono::milliseconds patience = std::chrono::seconds(60);
+};
+
+/// Serves a rendezvous: gathers what ranks say and tells them all of it, until they have gone.
+/// Whoever does not know the key is not let in.
+class rendezvous_server {
+public:
+  /// Serves in a thread of its own. \throws error `errc::bootstrap` where it cannot listen
+  rendezvous_server(tcp::listener at, std::size_t ranks, const tcp::job_key& key,
+                    std::chrono::milliseconds patience);
+  /// Returns when those who came have gone, and after some seconds at the latest.
+  ~rendezvous_server();
+  rendezvous_server(const rendezvous_server&) = delete;
+  rendezvous_server& operator=(const rendezvous_server&) = delete;
+
+private:
+  class service;
+  std::unique_ptr<service> service_;
+  std::jthread thread_;
+};
+
+/// A rank at a rendezvous.
+class rendezvous final : public bootstrap {
+public:
+  /// Goes there, and waits for whoever serves.
+  /// \throws error `errc::bootstrap`
+  rendezvous(const meeting_place& where, std::size_t rank, std::size_t size);
+  ~rendezvous();
+  rendezvous(const rendezvous&) = delete;
+  rendezvous& operator=(const rendezvous&) = delete;
+
+  std::size_t rank() const noexcept override { return rank_; }
+  std::size_t size() const noexcept override { return size_; }
+  /// \throws error `errc::bootstrap` on all ranks where one does not come, or goes too early
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
+  /// The same among some ranks, ascending, this one among them.
+  void allgather_among(std::span<const std::size_t> ranks, std::span<const std::byte> mine,
+                       std::span<std::byte> all);
+  /// By which of its addresses this machine is known where the meeting is, with port 0.
+  tcp::address local_address() const;
+
+private:
+  class connection;
+  std::unique_ptr<connection> connection_;
+  std::size_t rank_;
+  std::size_t size_;
+};
+
+/// Some ranks of a rendezvous, as if there were no others.
+class part_of_rendezvous final : public bootstrap {
+public:
+  /// \param whole outlives this \param ranks ascending, its own among them
+  part_of_rendezvous(rendezvous& whole, std::vector<std::size_t> ranks);
+
+  std::size_t rank() const noexcept override { return rank_; }
+  std::size_t size() const noexcept override { return ranks_.size(); }
+  void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    whole_.allgather_among(ranks_, mine, all);
+  }
+
+private:
+  rendezvous& whole_;
+  std::vector<std::size_t> ranks_;
+  std::size_t rank_;
+};
+
+}  // namespace muster::cluster
