@@ -15,6 +15,7 @@
 #include "tools/command/info/info.hpp"
 #include "tools/command/measure/measure.hpp"
 #include "tools/command/mpirun/command.hpp"
+#include "tools/command/run/hosts.hpp"
 #include "tools/command/run/launch.hpp"
 #include "tools/command/shared/command_line.hpp"
 #include "tools/command/sim/models.hpp"
@@ -60,6 +61,23 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
                   "record there when each rank comes to each collective call, for muster arrivals")
       ->envname(muster::environment::arrivals.name)
       ->type_name("DIR");
+  run->add_option_function<std::string>(
+         "--hosts",
+         [&what](const std::string& text) { what.hosts = muster::launch::parse_hosts(text); },
+         "start them on these machines, as in a:8,b:8: up to so many on each, in this order")
+      ->type_name("HOST:RANKS,...");
+  run->add_option("--hosts-made", what.hosts_made,
+                  "start them on so many hosts that are made of this machine, evenly: network\n"
+                  "namespaces, to try code for several machines; as root")
+      ->check(CLI::Range(1, 250))
+      ->excludes("--hosts");
+  run->add_option("--remote-shell", what.remote_shell,
+                  "how a machine is reached: called as COMMAND HOST ARG...")
+      ->type_name("COMMAND")
+      ->capture_default_str();
+  run->add_option("-x", what.passed_on, "pass this variable on to ranks of other machines")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   run->prefix_command();
   run->callback([run, &what, &status] {
     what.command = run->remaining();
@@ -74,6 +92,9 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
                                                 std::to_string(what.ranks));
     }
     status = muster::launch::run(what);
+  });
+  app.add_subcommand("run-share")->group("")->callback([&status] {
+    status = muster::launch::run_share_as_told();
   });
 }
 

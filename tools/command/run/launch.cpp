@@ -20,6 +20,7 @@
 #include <muster/environment/environment.hpp>
 #include <muster/team/topology.hpp>
 
+#include "tools/command/run/hosts.hpp"
 #include "tools/command/run/tagged_output.hpp"
 #include "tools/library/recording.hpp"
 #include "tools/process/process.hpp"
@@ -67,8 +68,11 @@ private:
 
 class launcher {
 public:
-  explicit launcher(const options& what)
-      : what_(what), machine_(topology::read()), job_(shm::job::create(job_options())) {
+  launcher(const options& what, share some)
+      : what_(what),
+        share_(std::move(some)),
+        machine_(topology::read()),
+        job_(shm::job::create(job_options())) {
     // Whatever a rank leaves behind becomes this process's child and is ended with the job.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
@@ -77,7 +81,7 @@ public:
   launcher& operator=(const launcher&) = delete;
 
   int run() {
-    for (std::size_t rank = 0; rank < what_.ranks; ++rank) start_rank(rank);
+    for (std::size_t local = 0; local < share_.ranks; ++local) start_rank(local);
     while (!running_.empty()) {
       wait_for_something();
       pass_signals_on();
@@ -93,17 +97,18 @@ private:
 
   shm::job_options job_options() const {
     shm::job_options job;
-    job.places = machine_.places(what_.ranks, what_.nodes, bound());
+    job.places = machine_.places(share_.ranks, what_.nodes, bound());
     job.measured = shm::measure(shm::ranks_are::processes);
     job.measured.foreign_by_hand = what_.kernel_copies_from;
     return job;
   }
 
-  void start_rank(std::size_t rank) {
+  /// \param local a rank's place among those that are started here
+  void start_rank(std::size_t local) {
     try {
-      const descriptor output = tag(rank, STDOUT_FILENO);
-      const descriptor errors = tag(rank, STDERR_FILENO);
-      running_.emplace(process::start(plan_for(rank, output, errors)).release(), rank);
+      const descriptor output = tag(share_.first + local, STDOUT_FILENO);
+      const descriptor errors = tag(share_.first + local, STDERR_FILENO);
+      running_.emplace(process::start(plan_for(local, output, errors)).release(), local);
     } catch (const process::cannot_run& why) {
       throw error(errc::invalid_argument,
                   "run: cannot run '" + what_.command.front() + "': " + why.code().message());
@@ -112,20 +117,31 @@ private:
     }
   }
 
-  /// Only rank 0 reads the launcher's input. A rank dies with the launcher.
-  process::plan plan_for(std::size_t rank, const descriptor& output,
+  /// Only rank 0 reads the launcher's input, where it is on its machine. A rank dies with the
+  /// launcher.
+  process::plan plan_for(std::size_t local, const descriptor& output,
                          const descriptor& errors) const {
-    process::plan plan{
-        .command = what_.command,
-        .in_path = true,
-        .environment = {std::string(shm::job::environment_name) + "=" + job_.environment_for(rank)},
-        .input = rank == 0 ? process::inherited : process::nothing,
-        .output = output.get(),
-        .errors = errors.get(),
-        .descriptors = job_.descriptors_for(rank),
-        .signal_when_orphaned = SIGKILL};
-    if (bound()) plan.processor = machine_.cores()[rank % machine_.cores().size()].processor;
+    const bool reads = local == 0 && !share_.control;
+    process::plan plan{.command = what_.command,
+                       .in_path = true,
+                       .environment = {environment::job.name + ("=" + environment_for(local))},
+                       .input = reads ? process::inherited : process::nothing,
+                       .output = output.get(),
+                       .errors = errors.get(),
+                       .descriptors = job_.descriptors_for(local),
+                       .signal_when_orphaned = SIGKILL};
+    if (share_.key) plan.descriptors.push_back(share_.key.get());
+    if (bound()) plan.processor = machine_.cores()[local % machine_.cores().size()].processor;
     return plan;
+  }
+
+  std::string environment_for(std::size_t local) const {
+    const std::string here = job_.environment_for(local);
+    if (!share_.at) return here;
+    meeting at = *share_.at;
+    at.rank = share_.first + local;
+    at.machine = share_.first;
+    return text_for_launched(at, share_.key.get(), here);
   }
 
   /// The writing end for a rank's stream whose lines are to be tagged; empty where none are.
@@ -139,6 +155,7 @@ private:
   void wait_for_something() {
     std::vector<pollfd> entries;
     entries.push_back({.fd = signals_.descriptor(), .events = POLLIN, .revents = 0});
+    entries.push_back({.fd = share_.control.get(), .events = POLLIN, .revents = 0});
     for (const tagged_output& output : outputs_) {
       entries.push_back({.fd = output.descriptor(), .events = POLLIN, .revents = 0});
     }
@@ -148,10 +165,20 @@ private:
     const int ready = ::poll(entries.data(), entries.size(), limit_ms);
     std::vector<tagged_output> open;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      const bool has_more = entries[i + 1].revents == 0 ? !running_.empty() : outputs_[i].pass_on();
+      const bool has_more = entries[i + 2].revents == 0 ? !running_.empty() : outputs_[i].pass_on();
       if (has_more) open.push_back(std::move(outputs_[i]));
     }
     if (ready >= 0) outputs_.swap(open);
+    if (ready > 0 && entries[1].revents != 0) obey();
+  }
+
+  /// What the launcher that started this one says: signals, a byte each. Its end is that of all.
+  void obey() {
+    char signal = 0;
+    if (::read(share_.control.get(), &signal, 1) == 1) return signal_all(signal);
+    share_.control = descriptor();
+    if (!failed_at_) failed_at_ = clock::now();
+    exit_status_ = exit_status_ == 0 ? 1 : exit_status_;
   }
 
   void pass_signals_on() {
@@ -165,7 +192,7 @@ private:
   }
 
   void signal_all(int signal) const {
-    for (const auto& [process, rank] : running_) ::kill(process, signal);
+    for (const auto& [process, local] : running_) ::kill(process, signal);
   }
 
   void reap() {
@@ -173,22 +200,23 @@ private:
     for (pid_t process; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       const auto entry = running_.find(process);
       if (entry == running_.end()) continue;  // a rank's orphan
-      const std::size_t rank = entry->second;
+      const std::size_t local = entry->second;
       running_.erase(entry);
-      rank_ended(rank, process, process::ending{status});
+      rank_ended(local, process, process::ending{status});
     }
   }
 
-  void rank_ended(std::size_t rank, pid_t process, const process::ending& how) {
+  void rank_ended(std::size_t local, pid_t process, const process::ending& how) {
+    const std::size_t rank = share_.first + local;
     if (how.well()) {
-      job_.set_state(rank, wire::liveness::left);
+      job_.set_state(local, wire::liveness::left);
       return;
     }
     const std::string text =
         "rank " + std::to_string(rank) + " (process " + std::to_string(process) + ") " + how.text();
     // A rank that ends because another failed is not what went wrong.
     job_.fail({.code = errc::rank_died, .rank = rank, .text = text});
-    job_.set_state(rank, wire::liveness::died);
+    job_.set_state(local, wire::liveness::died);
     if (failed_at_) return;
     failed_at_ = clock::now();
     exit_status_ = how.exit_status();
@@ -224,10 +252,11 @@ private:
   }
 
   const options& what_;
+  share share_;
   topology machine_;
   shm::job job_;
   signal_events signals_;
-  std::map<pid_t, std::size_t> running_;
+  std::map<pid_t, std::size_t> running_;  // ranks, by their places among those started here
   std::vector<tagged_output> outputs_;
   std::optional<clock::time_point> failed_at_;
   bool asked_ = false;
@@ -236,12 +265,16 @@ private:
 
 }  // namespace
 
+int run_share(const options& what, share some) { return launcher(what, std::move(some)).run(); }
+
 int run(const options& what) {
   if (!what.record_arrivals.empty()) {
     const auto folder = profile::prepare_folder(what.record_arrivals);
     ::setenv(environment::arrivals.name, folder.c_str(), 1);
   }
-  return launcher(what).run();
+  if (what.hosts_made != 0) run_on_made_hosts(what);
+  if (!what.hosts.empty()) return run_on_hosts(what);
+  return run_share(what, {.ranks = what.ranks});
 }
 
 }  // namespace muster::launch

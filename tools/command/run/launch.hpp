@@ -1,10 +1,24 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <muster/base/descriptor.hpp>
+
+#include "tools/library/meeting.hpp"
+
 namespace muster::launch {
+
+/// A machine, and how many ranks it may have.
+struct host {
+  std::string name;
+  std::size_t slots = 1;
+};
+/// "a:8,b:8". \throws error `errc::invalid_argument`
+std::vector<host> parse_hosts(std::string_view text);
 
 /// What `muster run` starts.
 struct options {
@@ -14,6 +28,10 @@ struct options {
   bool tag_output = false;             ///< prefix each line of output with its rank
   std::size_t kernel_copies_from = 0;  ///< bytes of a block; 0: as measured
   std::string record_arrivals;         ///< the folder for the ranks' records; empty: none
+  std::vector<host> hosts;             ///< machines that the ranks are spread over; empty: this one
+  std::size_t hosts_made = 0;          ///< so many, of this machine, instead; 0: none
+  std::string remote_shell = "ssh";    ///< words; called as `remote_shell HOST COMMAND…`
+  std::vector<std::string> passed_on;  ///< variables of our environment that ranks have elsewhere
   std::vector<std::string> command;    ///< program and arguments
 };
 
@@ -24,5 +42,16 @@ struct options {
 /// then ended. Signals sent to the launcher go on to the ranks. Nothing outlives it.
 /// \throws error where the job cannot be made.
 int run(const options& what);
+
+/// What a launcher on one machine starts of a job on several.
+struct share {
+  std::size_t first = 0;           ///< of its ranks, which follow each other
+  std::size_t ranks = 1;           ///< how many it starts
+  std::optional<meeting> at = {};  ///< where they meet the others; nothing: there are none
+  descriptor key = {};             ///< a file with the key, then
+  descriptor control = {};         ///< of the launcher that started this one: its end is ours
+};
+/// Starts some of a job's ranks, as `run` does.
+int run_share(const options& what, share some);
 
 }  // namespace muster::launch

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Ranks on several hosts, which tools/hosts makes of this machine, and the ways to start them: by
+# `muster run`, by hand, as torchrun does.
+#
+# usage: hosts_test.sh MUSTER HOSTS RANK_PROGRAM SWEEP_PROGRAM
+source tests/support/cases.sh
+muster=$PWD/$1 hosts=$PWD/$2 program=$PWD/$3 sweep=$PWD/$4
+unset MUSTER_JOB
+
+# ends STATUS COMMAND…
+ends() {
+  local expected=$1 status=0
+  shift
+  [ "$(type -t "$1")" = function ] || set -- timeout 100 "$@"
+  "$@" >"$out" 2>&1 || status=$?
+  [ "$status" = "$expected" ] || { echo "status $status" >>"$out" && return 1; }
+}
+run=("$muster" run)
+
+# ---- by muster run
+
+check "each rank on its host" eval 'ends 0 "${run[@]}" --hosts-made 3 -n 5 --tag-output hostname &&
+  says "[0] h0" && says "[1] h1" && says "[2] h1" && says "[3] h2" && says "[4] h2"'
+for shape in 2/2 2/4 3/7 4/4; do
+  check "the sweep on ${shape%/*} hosts, ${shape#*/} ranks" \
+    ends 0 "${run[@]}" --hosts-made "${shape%/*}" -n "${shape#*/}" "$sweep"
+done
+check "the first failure's status" ends 3 "${run[@]}" --hosts-made 2 -n 2 sh -c \
+  '[ "$(hostname)" = h0 ] || exit 3; sleep 60'
+check "what is passed on" eval 'WORD=said ends 0 "${run[@]}" --hosts-made 2 -n 2 -x WORD sh -c "echo \$(hostname) \$WORD" &&
+  says "h1 said"'
+check "no key on a command line" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 2 sh -c \
+  "tr \"\\0\" \" \" </proc/\$PPID/cmdline; env" && ! grep -qE "[0-9a-f]{64}|\"key\"" "$out"'
+check "a host without room" eval 'ends 1 "${run[@]}" -n 3 --hosts a:1,b:1 true && says "has room for 2 ranks"'
+check "a shell that is not there" eval 'ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell no-such-shell true &&
+  says "no-such-shell"'
+check "a host that cannot be reached" ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell false true
+
+# ---- by hand
+
+printf 'a secret of this test, long enough' >"$folder/key"
+chmod 600 "$folder/key"
+
+# by_hand SIZE ASSIGNMENT…: a process for each rank on two hosts, with these variables.
+by_hand() {
+  local size=$1
+  shift
+  timeout 100 "$hosts" 2 bash -c '
+    hosts=$1 size=$2 program=$3
+    shift 3
+    for ((rank = 0; rank < size; ++rank)); do
+      "$hosts" --shell "h$((rank % 2))" env "${@//RANK_IS/$rank}" "$program" &
+    done
+    status=0
+    for job in $(jobs -p); do wait "$job" || status=$?; done
+    exit "$status"' - "$hosts" "$size" "$sweep" "$@"
+}
+check "by a rendezvous" ends 0 by_hand 3 MUSTER_RENDEZVOUS=10.77.0.1:20000 MUSTER_RANK=RANK_IS MUSTER_SIZE=3 \
+  MUSTER_KEY_FILE="$folder/key"
+check "as torchrun does" ends 0 by_hand 2 MASTER_ADDR=10.77.0.1 MASTER_PORT=20000 RANK=RANK_IS WORLD_SIZE=2 \
+  MUSTER_KEY_FILE="$folder/key"
+check "by chosen ports and interfaces" ends 0 by_hand 2 MUSTER_RENDEZVOUS=10.77.0.1:20000 MUSTER_RANK=RANK_IS \
+  MUSTER_SIZE=2 MUSTER_KEY_FILE="$folder/key" MUSTER_PORTS=21000-21009 MUSTER_INTERFACES=eth0
+check "without a key nobody joins" eval '! ends 0 by_hand 2 MUSTER_RENDEZVOUS=10.77.0.1:20000 MUSTER_RANK=RANK_IS \
+  MUSTER_SIZE=2 && says "MUSTER_KEY_FILE is not set"'
+chmod 644 "$folder/key"
+check "a key that others can read is none" eval '! ends 0 by_hand 2 MUSTER_RENDEZVOUS=10.77.0.1:20000 \
+  MUSTER_RANK=RANK_IS MUSTER_SIZE=2 MUSTER_KEY_FILE="$folder/key" && says "which others can read"'
+
+echo "cases: $passed passed, $failed failed"
+[ "$failed" = 0 ]
