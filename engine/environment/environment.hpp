@@ -66,8 +66,7 @@ inline constexpr variable rendezvous{
     .name = "MUSTER_RENDEZVOUS",
     .values = "host:port",
     .otherwise =
-        "torchrun's `MASTER_ADDR`, and the port after `MASTER_PORT`, or the process is a job of "
-        "its own",
+        "what the launcher says (PMIx, PMI, torchrun, Slurm), or the process is a job of its own",
     .what = "Where the ranks of a job on several machines meet; rank 0 listens there.",
     .reader = "`world`, where no `muster run` started it",
     .whom = audience::programs};
@@ -75,21 +74,21 @@ inline constexpr variable rendezvous{
 inline constexpr variable rank{
     .name = "MUSTER_RANK",
     .values = "a number",
-    .otherwise = "torchrun's `RANK`",
+    .otherwise = "what the launcher says",
     .what = "Which rank of that job this process is; not the same on all.",
     .reader = "`world`, where there is a rendezvous",
     .whom = audience::programs};
 
 inline constexpr variable size{.name = "MUSTER_SIZE",
                                .values = "a number",
-                               .otherwise = "torchrun's `WORLD_SIZE`",
+                               .otherwise = "what the launcher says",
                                .what = "How many ranks that job has.",
                                .reader = "`world`, where there is a rendezvous",
                                .whom = audience::programs};
 
 inline constexpr variable key_file{.name = "MUSTER_KEY_FILE",
                                    .values = "a file that its owner alone may read",
-                                   .otherwise = "nobody joins",
+                                   .otherwise = "a key that the launcher carries, or nobody joins",
                                    .what =
                                        "What is in it, the same on all machines and known to "
                                        "nobody else, lets processes into that job.",
@@ -112,6 +111,16 @@ inline constexpr variable ports{.name = "MUSTER_PORTS",
                                 .what = "Where ranks listen for each other: a port each.",
                                 .reader = "each rank of a job on several machines",
                                 .whom = audience::programs};
+
+inline constexpr variable timeout{.name = "MUSTER_TIMEOUT",
+                                  .values = "seconds; `0`: never",
+                                  .otherwise = "`10`",
+                                  .what =
+                                      "How long a rank of another machine that is waited for may "
+                                      "be silent before it is taken for "
+                                      "lost. One that computes is never silent.",
+                                  .reader = "each rank of a job on several machines",
+                                  .whom = audience::programs};
 
 inline constexpr variable enable{
     .name = "MUSTER_ENABLE",

@@ -105,9 +105,11 @@ std::exception_ptr find_loss(const operation_state& in, std::size_t rank) noexce
   }
   if (state == wire::liveness::alive) return nullptr;
   if (state == wire::liveness::died) {
-    return std::make_exception_ptr(
-        error(errc::rank_died,
-              "rank " + std::to_string(rank) + " died in or before " + in.describe(), rank));
+    const std::string how = in.members().how_lost(rank);
+    return std::make_exception_ptr(error(errc::rank_died,
+                                         "rank " + std::to_string(rank) + " died in or before " +
+                                             in.describe() + (how.empty() ? "" : ": " + how),
+                                         rank));
   }
   return std::make_exception_ptr(error(
       errc::rank_left, "rank " + std::to_string(rank) + " left before " + in.describe(), rank));

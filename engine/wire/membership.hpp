@@ -37,6 +37,12 @@ public:
   virtual void fail(const failure& why) noexcept = 0;
 
   virtual liveness state(std::size_t rank) const noexcept = 0;
+  /// Of one that died, how that was noticed and where it was, where more than its state is known:
+  /// "at 10.0.0.3:20000 its connection ended". For an error's text.
+  virtual std::string how_lost(std::size_t rank) const {
+    static_cast<void>(rank);
+    return {};
+  }
   /// Whether nothing that a rank said is still on its way. Where that cannot be known, it is false.
   virtual bool all_heard(std::size_t rank) const noexcept = 0;
 

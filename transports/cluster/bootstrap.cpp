@@ -131,7 +131,10 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
     if (places[rank].node != node) peers[rank] = all[rank].at;
   }
   return {.of = job(std::move(*here), places, node, agreed),
-          .how = {.rank = among.rank(), .key = key, .window = 2 * agreed.message_piece},
+          .how = {.rank = among.rank(),
+                  .key = key,
+                  .window = 2 * agreed.message_piece,
+                  .timeout = tcp::timeout_asked_for()},
           .at = std::move(at),
           .peers = std::move(peers)};
 }

@@ -26,6 +26,11 @@ std::vector<std::size_t> places_of(const job& of, std::span<const std::size_t> h
   return places;
 }
 
+tcp::endpoint::settings with_bell(tcp::endpoint::settings how, int bell) {
+  how.bell = bell;
+  return how;
+}
+
 std::size_t place_among(std::span<const std::size_t> members, std::size_t rank) {
   return static_cast<std::size_t>(std::ranges::find(members, rank) - members.begin());
 }
@@ -42,7 +47,7 @@ rank_memory::rank_memory(const job& of, const tcp::endpoint::settings& how, tcp:
       boards_(of.here().boards(of.place_of(rank_))),
       controls_(of.here().controls(of.place_of(rank_))),
       here_(of.here(), of.place_of(rank_), of.ranks_here()),
-      network_(how, std::move(at), std::move(peers)),
+      network_(with_bell(how, of.here().bell(of.place_of(rank_))), std::move(at), std::move(peers)),
       news_(of, rank_, network_),
       connections_(of.size(), {&here_, &network_}, &news_) {
   news_.speak_through(connections_);

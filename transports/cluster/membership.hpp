@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <muster/wire/membership.hpp>
@@ -48,6 +49,9 @@ public:
   std::optional<wire::failure> failed() const override;
   void fail(const wire::failure& why) noexcept override;
   wire::liveness state(std::size_t rank) const noexcept override;
+  std::string how_lost(std::size_t rank) const override {
+    return by_.network.how_lost(in_.members[rank]);
+  }
   bool all_heard(std::size_t rank) const noexcept override;
   void watch(std::size_t rank) noexcept override;
   wire::recorded_call called(std::size_t lane, std::size_t rank) const noexcept override;

@@ -39,6 +39,18 @@ address address::anywhere() const noexcept {
   return all;
 }
 
+bool address::is_anywhere() const noexcept {
+  if (storage.ss_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr == htonl(INADDR_ANY);
+  }
+  return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
+}
+
+address address::local() const {
+  if (!is_anywhere()) return *this;
+  return resolve(storage.ss_family == AF_INET ? "127.0.0.1" : "::1", port());
+}
+
 // The port has one place in both kinds of address.
 void address::set_port(std::uint16_t port) noexcept {
   reinterpret_cast<sockaddr_in&>(storage).sin_port = htons(port);

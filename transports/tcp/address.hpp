@@ -17,6 +17,9 @@ struct address {
   bool is_loopback() const noexcept;
   /// Of all addresses of its kind, with the same port.
   address anywhere() const noexcept;
+  bool is_anywhere() const noexcept;
+  /// By which this machine itself reaches it: where it is all addresses, the loopback's.
+  address local() const;
   void set_port(std::uint16_t port) noexcept;
   std::uint16_t port() const noexcept;
   /// "10.0.0.1", "fd00::1"

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 #include <utility>
 
 #include <muster/base/error.hpp>
@@ -41,9 +42,15 @@ endpoint::endpoint(const settings& how, listener at, std::vector<address> peers)
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       made_(peers_.size()),
       retries_(peers_.size()),
-      states_(peers_.size(), wire::liveness::alive) {
+      states_(peers_.size(), wire::liveness::alive),
+      losses_(peers_.size()) {
   if (!events_) throw error(errc::resource, "tcp: no epoll descriptor");
   watch(listener_.socket.get(), listener_.socket.get(), EPOLLIN);
+  if (how_.timeout.count() == 0 || !listener_.datagrams) return;
+  heartbeat_ = std::make_unique<heartbeat>(
+      heartbeat::settings{
+          .rank = how_.rank, .key = how_.key, .timeout = how_.timeout, .bell = how_.bell},
+      std::move(listener_.datagrams), peers_);
 }
 
 endpoint::~endpoint() = default;
@@ -69,7 +76,7 @@ bool endpoint::progress(stream::connections& of) noexcept {
   bool any = false;
   for (std::size_t i = 0; i < active_.size();) {
     any |= active_[i]->pull();
-    if (active_[i]->is_over()) lose(*active_[i], "the connection ended");
+    if (active_[i]->is_over()) lose(*active_[i], "its connection ended");
     if (active_[i]->is_active()) {
       ++i;
     } else {
@@ -216,6 +223,8 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   attempts_.erase(one);
   of.to(peer);
   watch(socket.get(), of_connection | peer, all_changes);
+  keep_alive(socket.get(), how_.timeout);
+  if (heartbeat_) heartbeat_->await(peer);  // so that it has answered once
   made_[peer]->open(std::move(socket));
   list(*made_[peer]);
   if (farewell_) made_[peer]->owe_news(*farewell_, {});
@@ -231,12 +240,38 @@ void endpoint::miss(std::size_t peer, bool is_gone) noexcept {
 }
 
 void endpoint::lose(socket_connection& from, const std::string& why) noexcept {
-  if (states_[from.peer()] == wire::liveness::alive) {
-    states_[from.peer()] = wire::liveness::died;
-    std::fprintf(stderr, "muster: rank %zu lost rank %zu at %s: %s\n", how_.rank, from.peer(),
-                 peers_[from.peer()].text().c_str(), why.c_str());
-  }
+  note_loss(from.peer(), why);
   from.close();
+}
+
+void endpoint::note_loss(std::size_t peer, const std::string& why) noexcept {
+  if (states_[peer] != wire::liveness::alive) return;
+  states_[peer] = wire::liveness::died;
+  losses_[peer] = "at " + peers_[peer].text() + " " + why;
+  std::fprintf(stderr, "muster: rank %zu lost rank %zu: %s\n", how_.rank, peer,
+               losses_[peer].c_str());
+}
+
+wire::liveness endpoint::state(std::size_t rank) noexcept {
+  if (!heartbeat_ || states_[rank] != wire::liveness::alive) return states_[rank];
+  heartbeat_->await(rank);
+  if (heartbeat_->is_lost(rank)) {
+    const std::chrono::duration<double> silence = how_.timeout;
+    std::ostringstream why;
+    why << "it did not answer for " << silence.count() << " s";
+    note_loss(rank, why.str());
+    if (made_[rank] != nullptr) made_[rank]->close();
+  }
+  return states_[rank];
+}
+
+void endpoint::arm() noexcept {
+  if (heartbeat_) heartbeat_->note_sleep(true);
+}
+
+void endpoint::disarm() noexcept {
+  polls_ = 0;
+  if (heartbeat_) heartbeat_->note_sleep(false);
 }
 
 void endpoint::leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept {
@@ -248,18 +283,24 @@ void endpoint::leave(stream::connections& of, const stream::frame& farewell, boo
   while (has_unsent() && (!broken || clock::now() < deadline)) {
     look(of);
     progress(of);
+    for (socket_connection* const each : made_) {
+      if (each != nullptr && is_unsent(*each)) state(each->peer());  // it may be lost
+    }
     ::poll(nullptr, 0, 1);
   }
 }
 
 // What has not come to the other side's system yet is lost where a socket is closed before all was
 // read of it.
+bool endpoint::is_unsent(socket_connection& one) noexcept {
+  if (one.is_closed()) return false;
+  if (!one.is_open()) one.pull();  // it may be time to connect again
+  return one.owes() || !one.flush() || (one.is_open() && !has_delivered(one.socket()));
+}
+
 bool endpoint::has_unsent() noexcept {
-  return std::ranges::any_of(made_, [](socket_connection* each) {
-    if (each == nullptr || each->is_closed()) return false;
-    if (!each->is_open()) each->pull();  // it may be time to connect again
-    return each->owes() || !each->flush() || (each->is_open() && !has_delivered(each->socket()));
-  });
+  return std::ranges::any_of(
+      made_, [](socket_connection* each) { return each != nullptr && is_unsent(*each); });
 }
 
 std::size_t endpoint::most_bytes() const noexcept {

@@ -16,6 +16,7 @@
 #include "transports/stream/connections.hpp"
 #include "transports/tcp/address.hpp"
 #include "transports/tcp/admission.hpp"
+#include "transports/tcp/heartbeat.hpp"
 #include "transports/tcp/socket.hpp"
 #include "transports/tcp/socket_connection.hpp"
 
@@ -33,6 +34,9 @@ public:
     job_key key;
     /// See `stream::connection::window`: a power of two.
     std::size_t window = std::size_t{64} << 10;
+    /// A rank that is waited for and silent for so long is lost; 0: none ever is.
+    std::chrono::milliseconds timeout{0};
+    int bell = -1;  ///< rung when one is
   };
   /// \param at    where this rank listens
   /// \param peers where each rank of the job listens; without a length: this way does not reach it
@@ -41,8 +45,11 @@ public:
   endpoint(const endpoint&) = delete;
   endpoint& operator=(const endpoint&) = delete;
 
-  /// What is known of a rank's life by the connection to it.
-  wire::liveness state(std::size_t rank) const noexcept { return states_[rank]; }
+  /// What is known of the life of a rank that is waited for: by the connection to it, and by its
+  /// answers to whether it is there.
+  wire::liveness state(std::size_t rank) noexcept;
+  /// Of one that died: how that was noticed, and where it was.
+  const std::string& how_lost(std::size_t rank) const noexcept { return losses_[rank]; }
   bool is_open_to(std::size_t rank) const noexcept {
     return made_[rank] != nullptr && made_[rank]->is_open();
   }
@@ -60,8 +67,8 @@ public:
   std::unique_ptr<stream::connection> connect(stream::connections& of, std::size_t rank) override;
   bool progress(stream::connections& of) noexcept override;
   int descriptor() const noexcept override { return events_.get(); }
-  void arm() noexcept override {}
-  void disarm() noexcept override { polls_ = 0; }
+  void arm() noexcept override;
+  void disarm() noexcept override;
 
   // ---- for its connections
 
@@ -86,11 +93,13 @@ private:
   bool is_due() noexcept;
   void look(stream::connections& of) noexcept;
   void note(socket_connection& one, std::uint32_t changes) noexcept;
+  static bool is_unsent(socket_connection& one) noexcept;
   bool has_unsent() noexcept;
   /// Those of who says nothing end.
   void drop_old_attempts() noexcept;
   /// An attempt to connect has failed. \param is_gone nobody listens there any more
   void miss(std::size_t peer, bool is_gone) noexcept;
+  void note_loss(std::size_t peer, const std::string& why) noexcept;
   void accept_all() noexcept;
   void add(attempt&& one) noexcept;
   void advance(int socket, stream::connections& of) noexcept;
@@ -110,6 +119,8 @@ private:
   std::vector<socket_connection*> active_;  // those to look at
   std::vector<moment> retries_;             // by rank: not before; its own attempt is under way
   std::vector<wire::liveness> states_;
+  std::vector<std::string> losses_;  // by rank
+  std::unique_ptr<heartbeat> heartbeat_;
   std::optional<stream::frame> farewell_;  // once this rank leaves
   unsigned polls_ = 0;                     // since something happened
 };

@@ -168,23 +168,77 @@ address beyond_loopback(const address& usual) {
   }
 }
 
-}  // namespace
-
-listener listen_as_asked(const address& usual) {
-  const char* const interfaces = environment::read(environment::interfaces);
-  address at = interfaces == nullptr ? beyond_loopback(usual) : addresses_named(interfaces).front();
+/// At a port of `MUSTER_PORTS`, or any.
+listener listen_at_some_port(address at, listening_for what) {
   const char* const ports = environment::read(environment::ports);
   if (ports == nullptr) {
     at.set_port(0);
-    return listen_at(at);
+    // The port that the system gives may be taken for datagrams.
+    constexpr int attempts = 100;
+    for (int i = 0; i < attempts; ++i) {
+      if (auto made = try_listening_at(at, what)) return std::move(*made);
+    }
+    throw error(errc::bootstrap, "tcp: no port is free at " + at.text());
   }
   const port_range range = parse_ports(ports);
   for (std::uint32_t port = range.first; port <= range.last; ++port) {
     at.set_port(static_cast<std::uint16_t>(port));
-    if (auto made = try_listening_at(at)) return std::move(*made);
+    if (auto made = try_listening_at(at, what)) return std::move(*made);
   }
   throw error(errc::bootstrap,
               std::string("tcp: no port of MUSTER_PORTS=") + ports + " is free at " + at.text());
+}
+
+bool is_of_one_link(const address& one) {
+  return one.storage.ss_family == AF_INET6 &&
+         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(one.storage).sin6_addr);
+}
+
+}  // namespace
+
+listener listen_as_asked(const address& usual) {
+  const char* const interfaces = environment::read(environment::interfaces);
+  return listen_at_some_port(
+      interfaces == nullptr ? beyond_loopback(usual) : addresses_named(interfaces).front(),
+      listening_for::datagrams_too);
+}
+
+listener listen_everywhere() {
+  if (const char* const interfaces = environment::read(environment::interfaces)) {
+    return listen_at_some_port(addresses_named(interfaces).front(), listening_for::connections);
+  }
+  try {  // of both kinds
+    return listen_at_some_port(address::resolve("::", 0), listening_for::connections);
+  } catch (const error&) {
+    return listen_at_some_port(address::resolve("0.0.0.0", 0), listening_for::connections);
+  }
+}
+
+std::chrono::milliseconds timeout_asked_for() {
+  constexpr double usual = 10;
+  constexpr double most = 1e6;
+  const char* const set = environment::read(environment::timeout);
+  double seconds = usual;
+  const std::string_view text = set == nullptr ? "" : set;
+  const auto [end, code] = std::from_chars(text.begin(), text.end(), seconds);
+  const bool is_number = code == std::errc{} && end == text.end() && seconds >= 0;
+  if (set != nullptr && (!is_number || seconds > most)) {
+    throw error(errc::invalid_argument, "MUSTER_TIMEOUT is '" + std::string(text) +
+                                            "'; expected seconds, such as 10 or 0.5, or 0: never");
+  }
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+std::vector<address> addresses_for(const listener& one) {
+  if (!one.at.is_anywhere()) return {one.at};
+  std::vector<address> result;
+  for (const local_address& each : all_local()) {
+    const bool is_reached = one.at.storage.ss_family == AF_INET6 ||
+                            each.at.storage.ss_family == one.at.storage.ss_family;
+    if (is_reached && !each.at.is_loopback() && !is_of_one_link(each.at)) result.push_back(each.at);
+  }
+  if (result.empty()) result.push_back(one.at.local());
+  return result;
 }
 
 }  // namespace muster::tcp

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string_view>
 #include <vector>
 
@@ -26,8 +27,17 @@ struct port_range {
 port_range parse_ports(std::string_view text);
 
 /// Listens where `MUSTER_INTERFACES` and `MUSTER_PORTS` say; where they say nothing at `usual`, at
-/// any port that is free.
+/// any port that is free. Takes datagrams there, too.
 /// \throws error `errc::bootstrap`, `errc::invalid_argument`
 listener listen_as_asked(const address& usual);
+
+/// The same, by all of this machine's addresses where `MUSTER_INTERFACES` says nothing.
+listener listen_everywhere();
+/// What `MUSTER_TIMEOUT` says; 0: never. \throws error `errc::invalid_argument`
+std::chrono::milliseconds timeout_asked_for();
+
+/// By which other machines may reach `one`: not this machine's own loopback, unless it has nothing
+/// else, nor what means something on one link only.
+std::vector<address> addresses_for(const listener& one);
 
 }  // namespace muster::tcp

@@ -4,9 +4,11 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <muster/base/error.hpp>
 
@@ -20,9 +22,17 @@ constexpr int kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
               std::string("tcp: cannot ") + doing + " " + at.text() + ": " + std::strerror(errno));
 }
 
-void set(int socket, int level, int option) noexcept {
-  const int on = 1;
-  ::setsockopt(socket, level, option, &on, sizeof on);
+void set(int socket, int level, int option, int value = 1) noexcept {
+  ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+/// Empty where the port is taken.
+descriptor try_datagrams_at(const address& at) {
+  descriptor made(::socket(at.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made) fail("take datagrams at", at);
+  if (::bind(made.get(), at.get(), at.length) == 0) return made;
+  if (errno == EADDRINUSE) return {};
+  fail("take datagrams at", at);
 }
 
 msghdr message_of(std::span<const iovec> pieces) noexcept {
@@ -40,8 +50,8 @@ moved ending_of(ssize_t got) noexcept {
 
 }  // namespace
 
-std::optional<listener> try_listening_at(const address& at) {
-  listener made{descriptor(::socket(at.storage.ss_family, kind, 0)), at};
+std::optional<listener> try_listening_at(const address& at, listening_for what) {
+  listener made{.socket = descriptor(::socket(at.storage.ss_family, kind, 0)), .at = at};
   if (!made.socket) fail("listen at", at);
   set(made.socket.get(), SOL_SOCKET, SO_REUSEADDR);
   if (::bind(made.socket.get(), at.get(), at.length) != 0 ||
@@ -52,7 +62,9 @@ std::optional<listener> try_listening_at(const address& at) {
   socklen_t length = sizeof made.at.storage;
   ::getsockname(made.socket.get(), reinterpret_cast<sockaddr*>(&made.at.storage), &length);
   made.at.length = length;
-  return made;
+  if (what == listening_for::connections) return made;
+  made.datagrams = try_datagrams_at(made.at);
+  return made.datagrams ? std::optional(std::move(made)) : std::nullopt;
 }
 
 listener listen_at(const address& at) {
@@ -72,6 +84,15 @@ descriptor begin_connecting(const address& to) noexcept {
   set(made.get(), IPPROTO_TCP, TCP_NODELAY);
   const bool begun = ::connect(made.get(), to.get(), to.length) == 0 || errno == EINPROGRESS;
   return begun ? std::move(made) : descriptor();
+}
+
+void keep_alive(int socket, std::chrono::milliseconds idle) noexcept {
+  if (idle.count() == 0) return;
+  const int seconds =
+      static_cast<int>(std::max<long>(std::chrono::ceil<std::chrono::seconds>(idle).count(), 1));
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, seconds);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, (seconds + 1) / 2);
+  set(socket, SOL_SOCKET, SO_KEEPALIVE);
 }
 
 std::optional<int> how_connected(int socket) noexcept {

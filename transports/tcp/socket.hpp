@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -16,11 +17,15 @@ namespace muster::tcp {
 struct listener {
   descriptor socket;
   address at;  ///< with the port that the system gave
+  /// For datagrams at the same address and port, where it was asked for.
+  descriptor datagrams = {};
 };
 /// \param at port 0: any that is free. \throws error `errc::bootstrap`
 listener listen_at(const address& at);
+enum class listening_for { connections, datagrams_too };
 /// Nothing where the port is taken.
-std::optional<listener> try_listening_at(const address& at);
+std::optional<listener> try_listening_at(const address& at,
+                                         listening_for what = listening_for::connections);
 
 /// The next that has connected; empty where there is none.
 descriptor accept_from(const listener& at) noexcept;
@@ -28,6 +33,9 @@ descriptor accept_from(const listener& at) noexcept;
 /// has failed to.
 descriptor begin_connecting(const address& to) noexcept;
 
+/// Has the system notice, after some time like `idle`, that the other side's machine is gone,
+/// though nothing is sent. 0: never.
+void keep_alive(int socket, std::chrono::milliseconds idle) noexcept;
 /// Of a socket that `begin_connecting` gave: nothing while it is on its way; then 0, or the
 /// system's error number.
 std::optional<int> how_connected(int socket) noexcept;

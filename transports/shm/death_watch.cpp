@@ -1,0 +1,64 @@
+#include "transports/shm/death_watch.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <muster/base/error.hpp>
+#include <muster/base/signals.hpp>
+
+namespace muster::shm {
+
+death_watch::death_watch(const job& of, std::size_t self, std::vector<std::size_t> ranks)
+    : job_(of), self_(self), ranks_(std::move(ranks)), over_(::eventfd(0, EFD_CLOEXEC)) {
+  if (!over_) throw error(errc::resource, "death watch: no eventfd");
+  const all_signals_blocked meanwhile;  // they are for the program's own threads
+  thread_ = std::jthread([this] { run(); });
+}
+
+death_watch::~death_watch() {
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(over_.get(), &one, sizeof one));
+}
+
+void death_watch::run() const noexcept {
+  const std::size_t ranks = job_.size();
+  for (std::size_t apart = 1; apart < ranks; ++apart) {
+    const std::size_t rank = (self_ + apart) % ranks;
+    if (!outlives(rank)) return;
+    note_end(rank);
+  }
+}
+
+bool death_watch::outlives(std::size_t rank) const noexcept {
+  // relaxed: it joined before this rank began.
+  const auto process = job_.line(rank).process.load(std::memory_order_relaxed);
+  const descriptor watched(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (!watched) return errno == ESRCH;
+  std::array<pollfd, 2> either = {{{.fd = watched.get(), .events = POLLIN, .revents = 0},
+                                   {.fd = over_.get(), .events = POLLIN, .revents = 0}}};
+  while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+  }
+  return (either[1].revents & POLLIN) == 0 && (either[0].revents & POLLIN) != 0;
+}
+
+void death_watch::note_end(std::size_t rank) const noexcept {
+  // acquire: pairs with `job::set_state`.
+  const auto state = job_.line(rank).state.load(std::memory_order_acquire);
+  if (static_cast<wire::liveness>(state) != wire::liveness::alive) return;
+  job_.fail({.code = errc::rank_died,
+             .rank = ranks_[rank],
+             .text = "rank " + std::to_string(ranks_[rank]) + " (process " +
+                     std::to_string(job_.line(rank).process.load(std::memory_order_relaxed)) +
+                     ") ended without leaving the job"});
+  job_.set_state(rank, wire::liveness::died);
+}
+
+}  // namespace muster::shm

@@ -1,0 +1,189 @@
+#include "transports/tcp/heartbeat.hpp"
+
+#include <poll.h>
+#include <sodium.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <muster/base/error.hpp>
+#include <muster/base/signals.hpp>
+
+namespace muster::tcp {
+namespace {
+
+/// So many questions go unanswered before a rank is lost.
+constexpr unsigned asked_before_lost = 8;
+
+constexpr std::array<char, 8> magic = {'m', 'u', 's', 't', 'e', 'r', ' ', 'h'};
+
+void ring(int bell) noexcept {
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(bell, &one, sizeof one));
+}
+
+}  // namespace
+
+struct heartbeat::message {
+  std::array<char, 8> what_for = magic;
+  kind what;
+  std::uint32_t from;
+  std::uint32_t to;
+  std::uint32_t unused = 0;
+  std::uint64_t number;  ///< an answer has its question's: an old one is of no use
+  std::array<unsigned char, crypto_auth_BYTES> proof{};
+
+  std::span<const unsigned char> signed_part() const noexcept {
+    return {reinterpret_cast<const unsigned char*>(this), offsetof(message, proof)};
+  }
+};
+
+heartbeat::heartbeat(const settings& how, descriptor at, std::vector<address> peers)
+    : how_(how),
+      at_(std::move(at)),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      asked_((std::uint64_t{randombytes_random()} << 32) | randombytes_random()) {
+  if (!bell_) throw error(errc::resource, "heartbeat: no eventfd");
+  for (const address& one : peers) {
+    peers_.push_back(std::make_unique<peer>());
+    peers_.back()->at = one;
+  }
+  const all_signals_blocked meanwhile;  // they are for the program's own threads
+  thread_ = std::jthread([this] { run(); });
+}
+
+heartbeat::~heartbeat() {
+  // relaxed: the bell orders it.
+  over_.store(true, std::memory_order_relaxed);
+  wake();
+}
+
+void heartbeat::wake() const noexcept { ring(bell_.get()); }
+
+// ---- by the engine's thread
+
+void heartbeat::await(std::size_t rank) noexcept {
+  constexpr std::uint32_t ticks = 2;
+  peer& one = *peers_[rank];
+  // relaxed: it orders nothing, and a tick more or less does not matter.
+  if (one.awaited.load(std::memory_order_relaxed) == ticks) return;
+  one.awaited.store(ticks, std::memory_order_relaxed);
+  // seq_cst: either this sees that the thread has stopped asking, or it sees the line above.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!ticks_.exchange(true, std::memory_order_seq_cst)) wake();
+}
+
+void heartbeat::note_sleep(bool sleeps) noexcept {
+  // relaxed: as above.
+  sleeps_.store(sleeps, std::memory_order_relaxed);
+}
+
+bool heartbeat::is_lost(std::size_t rank) const noexcept {
+  // relaxed: nothing else is read.
+  return peers_[rank]->lost.load(std::memory_order_relaxed);
+}
+
+// ---- the thread
+
+void heartbeat::run() noexcept {
+  const auto interval = std::max(how_.timeout / asked_before_lost, std::chrono::milliseconds(1));
+  std::array<pollfd, 2> both = {{{.fd = at_.get(), .events = POLLIN, .revents = 0},
+                                 {.fd = bell_.get(), .events = POLLIN, .revents = 0}}};
+  clock::time_point next = clock::now();
+  bool asks = false;
+  while (!over_.load(std::memory_order_relaxed)) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
+    ::poll(both.data(), both.size(), asks ? static_cast<int>(std::max<long>(left.count(), 0)) : -1);
+    std::uint64_t rung = 0;
+    const bool is_woken = ::read(bell_.get(), &rung, sizeof rung) == sizeof rung;
+    read_all();
+    if (!is_woken && (!asks || clock::now() < next)) continue;
+    asks = tick();
+    next = clock::now() + interval;
+  }
+}
+
+bool heartbeat::tick() noexcept {
+  const auto now = clock::now();
+  // A thread that was stopped itself has not listened meanwhile.
+  const bool was_away = now - last_tick_ > how_.timeout / 2;
+  last_tick_ = now;
+  ++asked_;
+  const bool sleeps = sleeps_.load(std::memory_order_relaxed);
+  bool any = false;
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    peer& one = *peers_[rank];
+    std::uint32_t awaited = one.awaited.load(std::memory_order_relaxed);
+    if (awaited == 0 || one.at.length == 0) {
+      one.heard = {};
+      continue;
+    }
+    any = true;
+    if (one.heard == clock::time_point{} || was_away) one.heard = now;
+    judge(one);
+    send(kind::question, rank, asked_);
+    // Where it was said again meanwhile, that counts.
+    if (!sleeps) {
+      one.awaited.compare_exchange_strong(awaited, awaited - 1, std::memory_order_relaxed);
+    }
+  }
+  // seq_cst: pairs with `await`.
+  if (!any) ticks_.store(false, std::memory_order_seq_cst);
+  if (any) return true;
+  const auto is_awaited = [](const auto& one) {
+    return one->at.length != 0 && one->awaited.load(std::memory_order_seq_cst) != 0;
+  };
+  if (std::ranges::none_of(peers_, is_awaited)) return false;
+  ticks_.store(true, std::memory_order_seq_cst);
+  return true;
+}
+
+void heartbeat::judge(peer& one) noexcept {
+  if (!one.has_answered || clock::now() - one.heard <= how_.timeout) return;
+  if (one.lost.exchange(true, std::memory_order_relaxed)) return;
+  ring(how_.bell);
+}
+
+void heartbeat::read_all() noexcept {
+  while (true) {
+    message got;
+    const ssize_t bytes = ::recv(at_.get(), &got, sizeof got, MSG_DONTWAIT | MSG_TRUNC);
+    if (bytes < 0) return;
+    if (bytes != sizeof got || got.what_for != magic || got.to != how_.rank ||
+        got.from >= peers_.size()) {
+      continue;
+    }
+    const auto text = got.signed_part();
+    if (crypto_auth_verify(got.proof.data(), text.data(), text.size(), how_.key.bytes.data()) !=
+        0) {
+      continue;
+    }
+    peer& from = *peers_[got.from];
+    if (got.what == kind::question) {
+      send(kind::answer, got.from, got.number);
+    } else if (asked_ - got.number < asked_before_lost) {
+      from.has_answered = true;
+      from.heard = clock::now();
+    }
+  }
+}
+
+void heartbeat::send(kind what, std::size_t to, std::uint64_t number) noexcept {
+  const address& at = peers_[to]->at;
+  if (at.length == 0) return;
+  message text{.what = what,
+               .from = static_cast<std::uint32_t>(how_.rank),
+               .to = static_cast<std::uint32_t>(to),
+               .number = number};
+  const auto part = text.signed_part();
+  crypto_auth(text.proof.data(), part.data(), part.size(), how_.key.bytes.data());
+  // One that is lost on its way is asked again.
+  ::sendto(at_.get(), &text, sizeof text, MSG_DONTWAIT | MSG_NOSIGNAL, at.get(), at.length);
+}
+
+}  // namespace muster::tcp

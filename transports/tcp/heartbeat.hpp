@@ -1,0 +1,84 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <muster/base/descriptor.hpp>
+
+#include "transports/tcp/address.hpp"
+#include "transports/tcp/admission.hpp"
+
+namespace muster::tcp {
+
+/// Tells a rank that waits whether those of other machines that it waits for still run. A thread of
+/// each process, which sleeps otherwise, answers at once whatever the program does: a rank that
+/// computes is there, one that is stopped or cut off is not. Only a rank that waits asks.
+///
+/// Questions and answers are datagrams, each proved by the job's key, between the ports at which
+/// the ranks listen. A rank that has never answered is not judged: a network may carry no
+/// datagrams.
+class heartbeat {
+public:
+  struct settings {
+    std::size_t rank = 0;
+    job_key key;
+    std::chrono::milliseconds timeout{0};  ///< so long a silence is an end
+    int bell = -1;                         ///< rung when a rank is lost; see `doorbell`
+  };
+  /// \param at    a datagram socket at this rank's address
+  /// \param peers where each rank listens; without a length: not asked
+  /// \throws error `errc::resource`
+  heartbeat(const settings& how, descriptor at, std::vector<address> peers);
+  ~heartbeat();
+  heartbeat(const heartbeat&) = delete;
+  heartbeat& operator=(const heartbeat&) = delete;
+
+  // ---- by the thread that drives the engine
+
+  /// This rank waits for that one, or was just told that it is there. Expires unless it is said
+  /// again or the engine sleeps.
+  void await(std::size_t rank) noexcept;
+  /// The engine sleeps, or is awake.
+  void note_sleep(bool sleeps) noexcept;
+  /// Whether that rank has been silent for too long, though it was asked.
+  bool is_lost(std::size_t rank) const noexcept;
+
+private:
+  using clock = std::chrono::steady_clock;
+  enum class kind : std::uint32_t { question, answer };
+  struct message;
+  /// What is known of another rank. All but the atomics is the thread's own.
+  struct peer {
+    address at;
+    std::atomic<std::uint32_t> awaited = 0;  ///< ticks until it is not any more
+    std::atomic<bool> lost = false;
+    bool has_answered = false;
+    clock::time_point heard{};  ///< or when it was first asked
+  };
+
+  void run() noexcept;
+  /// Asks those that are awaited; false where nobody is.
+  bool tick() noexcept;
+  void judge(peer& one) noexcept;
+  void read_all() noexcept;
+  void send(kind what, std::size_t to, std::uint64_t number) noexcept;
+  void wake() const noexcept;
+
+  settings how_;
+  descriptor at_;
+  descriptor bell_;  // this thread's own
+  std::vector<std::unique_ptr<peer>> peers_;
+  std::atomic<bool> ticks_ = false;
+  std::atomic<bool> sleeps_ = false;
+  std::atomic<bool> over_ = false;
+  std::uint64_t asked_;  // the number of the last questions
+  clock::time_point last_tick_{};
+  std::jthread thread_;
+};
+
+}  // namespace muster::tcp
