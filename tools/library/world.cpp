@@ -2,17 +2,22 @@
 
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <muster/environment/environment.hpp>
 
 #include "tools/library/job_rank.hpp"
-#include "tools/library/meeting.hpp"
+#include "tools/library/launcher/launchers.hpp"
+#include "tools/library/launcher/muster_run.hpp"
 #include "tools/library/recording.hpp"
 #include "transports/cluster/bootstrap.hpp"
 #include "transports/cluster/rendezvous.hpp"
 #include "transports/shm/bootstrap.hpp"
+#include "transports/shm/death_watch.hpp"
 #include "transports/shm/job.hpp"
 
 namespace muster {
@@ -43,32 +48,49 @@ shm::job make_job(bootstrap& with, const world_options& options) {
 struct world::parts {
   explicit parts(shm::job joined, const world_options& options, const recording_folder& arrivals)
       : here(std::move(joined)), rank(make_job_rank(*here, here->joined_as(), options, arrivals)) {}
-  explicit parts(cluster::bootstrapped joined, const world_options& options)
+  parts(cluster::bootstrapped joined, const world_options& options)
       : cluster(std::move(joined.of)),
         rank(make_job_rank(*cluster, {joined.how, std::move(joined.at), std::move(joined.peers)},
                            options, profile::folder_asked_for())) {}
+  /// Ranks that others than `muster run` started see to each other.
+  void watch() {
+    const auto ranks = cluster ? cluster->ranks_here() : std::span<const std::size_t>();
+    std::vector<std::size_t> names(ranks.begin(), ranks.end());
+    if (names.empty()) {
+      names.resize(here->size());
+      std::iota(names.begin(), names.end(), std::size_t{0});
+    }
+    if (names.size() == 1) return;
+    deaths.emplace(memory(), memory().joined_as(), std::move(names));
+  }
   ~parts() {
     if (std::uncaught_exceptions() > exceptions_before) rank->fail({});
   }
   parts(const parts&) = delete;
   parts& operator=(const parts&) = delete;
 
-  bool is_inherited() const noexcept { return (here ? *here : cluster->here()).is_inherited(); }
+  const shm::job& memory() const noexcept { return here ? *here : cluster->here(); }
 
   std::optional<shm::job> here;
   std::optional<cluster::job> cluster;
   std::unique_ptr<job_rank> rank;
+  std::optional<shm::death_watch> deaths;
   int exceptions_before = std::uncaught_exceptions();
 };
 
 namespace {
 
-cluster::bootstrapped meet(const meeting& at) {
+/// Where rank 0 serves, if others do not know yet.
+tcp::listener open_door(const cluster::meeting_place& at) {
+  // A machine's own name may be one of its loopback: it serves by all of its addresses.
+  return tcp::listen_at(tcp::address::resolve(at.hosts.front(), at.port).anywhere());
+}
+
+cluster::bootstrapped meet(meeting at) {
   std::optional<cluster::rendezvous_server> server;
   if (at.rank == 0 && at.rank_0_serves) {
-    // A machine's own name may be one of its loopback: it serves by all of its addresses.
-    const auto place = tcp::address::resolve(at.place.host, at.place.port);
-    server.emplace(tcp::listen_at(place.anywhere()), at.size, at.place.key, at.place.patience);
+    server.emplace(at.door ? std::move(*at.door) : open_door(at.place), at.size, at.place.key,
+                   at.place.patience);
   }
   std::optional<cluster::prepared_machine> here;
   if (at.machine) here.emplace(std::move(*shm::job::join()), *at.machine);
@@ -79,14 +101,20 @@ cluster::bootstrapped meet(const meeting& at) {
 }  // namespace
 
 std::unique_ptr<world::parts> world::join_or_alone(const world_options& options) {
-  if (const auto launched = meeting_of_launcher()) {
-    return std::make_unique<parts>(meet(*launched), options);
+  if (auto launched = launcher::meet_by_muster_run()) {
+    return std::make_unique<parts>(meet(std::move(*launched)), options);
   }
   auto joined = shm::job::join();
   if (!joined) {
-    if (const auto asked = meeting_in_environment()) {
+    if (auto asked = launcher::find_meeting()) {
       environment::report_unknown(asked->rank == 0);
-      return std::make_unique<parts>(meet(*asked), options);
+      cluster::bootstrapped met = meet(std::move(*asked));
+      auto made = met.of.shape().nodes() > 1
+                      ? std::make_unique<parts>(std::move(met), options)
+                      : std::make_unique<parts>(std::move(met.of).here(), options,
+                                                profile::folder_asked_for());
+      made->watch();
+      return made;
     }
   }
   environment::report_unknown(!joined);  // of the others `muster run` has said it
@@ -100,11 +128,12 @@ world::world(world_options options) : parts_(join_or_alone(options)) {}
 world::world(bootstrap& with, world_options options)
     : parts_(
           std::make_unique<parts>(make_job(with, options), options, profile::folder_asked_for())) {
+  parts_->watch();
   environment::report_unknown(parts_->here->joined_as() == 0);
 }
 world::~world() {
   // Everything stays as it is: the others share it, and the engine's thread is not in this process.
-  if (parts_->is_inherited()) static_cast<void>(parts_.release());
+  if (parts_->memory().is_inherited()) static_cast<void>(parts_.release());
 }
 team& world::team() noexcept { return parts_->rank->parts().team(); }
 engine& world::engine() noexcept { return parts_->rank->parts().engine(); }

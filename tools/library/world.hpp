@@ -40,8 +40,7 @@ public:
   /// \throws error `errc::bootstrap` where the job cannot be joined.
   explicit world(world_options options = {});
   /// Instead, the team of the processes that `with` connects, which others than Muster started:
-  /// rank for rank, all on one machine. Collective; `with` is not used afterwards. Whoever started
-  /// them has to end the others when one dies: Muster does not see it.
+  /// rank for rank, all on one machine. Collective; `with` is not used afterwards.
   /// \throws error `errc::bootstrap` on all ranks where they cannot become one job.
   explicit world(bootstrap& with, world_options options = {});
   ~world();

@@ -26,7 +26,8 @@ public:
   const muster::shape& shape() const noexcept { return shape_; }
   const muster::machine& machine() const noexcept { return machine_; }
   /// Of the ranks of this machine, which it knows by their place among them.
-  const shm::job& here() const noexcept { return here_; }
+  const shm::job& here() const& noexcept { return here_; }
+  shm::job here() && noexcept { return std::move(here_); }
   std::span<const std::size_t> ranks_here() const noexcept { return shape_.ranks_of(node_); }
   bool is_here(std::size_t rank) const noexcept { return shape_.node_of(rank) == node_; }
   /// A rank's place among those of its machine.

@@ -281,21 +281,30 @@ private:
   awaitable<void> connect(meeting_place where, tcp::admission::parties who, moment deadline) {
     asio::steady_timer pause(context_);
     while (true) {
-      if (co_await try_once(where, who, deadline)) co_return;
-      if (std::chrono::steady_clock::now() > deadline) {
-        fail("nobody of this job answers at " + where.host + ":" + std::to_string(where.port) +
-             ", the rendezvous: rank 0, or whoever started the job, serves there, with the same "
-             "key");
+      for (const std::string& host : where.hosts) {
+        if (co_await try_once(where, host, who, deadline)) co_return;
       }
+      if (std::chrono::steady_clock::now() > deadline) fail(nobody_at(where));
       pause.expires_after(std::chrono::milliseconds(20));
       co_await pause.async_wait(use_awaitable);
     }
   }
 
-  awaitable<bool> try_once(const meeting_place& where, tcp::admission::parties who,
-                           moment deadline) {
-    muster::descriptor made = tcp::begin_connecting(tcp::address::resolve(where.host, where.port));
+  static std::string nobody_at(const meeting_place& where) {
+    std::string hosts;
+    for (const std::string& host : where.hosts) hosts += (hosts.empty() ? "" : " or ") + host;
+    return "nobody of this job answers at " + hosts + ", port " + std::to_string(where.port) +
+           ", the rendezvous: rank 0, or whoever started the job, serves there, with the same key";
+  }
+
+  awaitable<bool> try_once(const meeting_place& where, const std::string& host,
+                           tcp::admission::parties who, moment deadline) {
+    muster::descriptor made = tcp::begin_connecting(tcp::address::resolve(host, where.port));
     if (!made) co_return false;
+    // Of several addresses one may lead nowhere.
+    if (where.hosts.size() > 1) {
+      deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::seconds(2));
+    }
     socket on(context_, copy_of(made.get()).release());
     // Whoever listens there may be somebody else, who says nothing.
     asio::steady_timer guard(context_, deadline);

@@ -19,7 +19,8 @@ namespace muster::cluster {
 
 /// Where the ranks of a job that several machines run meet, before they are connected.
 struct meeting_place {
-  std::string host;
+  /// Names or addresses of one machine, the likeliest first.
+  std::vector<std::string> hosts;
   std::uint16_t port = 0;
   tcp::job_key key;
   /// How long whoever has come waits for the others.

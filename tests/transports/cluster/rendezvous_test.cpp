@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 struct place {
   explicit place(std::size_t ranks, std::chrono::milliseconds patience = 10s) {
     tcp::listener door = tcp::listen_at(tcp::address::resolve("127.0.0.1", 0));
-    at.host = "127.0.0.1";
+    at.hosts = {"127.0.0.1"};
     at.port = door.at.port();
     at.key = tcp::job_key::random();
     at.patience = patience;

@@ -71,7 +71,7 @@ json order_for(const options& what, const meeting& at, std::size_t first, std::s
   return {{"first", first},
           {"ranks", ranks},
           {"size", at.size},
-          {"host", at.place.host},
+          {"hosts", at.place.hosts},
           {"port", at.place.port},
           {"key", at.place.key.bytes},
           {"folder", std::filesystem::current_path().string()},
@@ -271,7 +271,7 @@ int run_on_hosts(const options& what) {
   const passed_signals signals;
   tcp::listener door = listen_for_hosts();
   meeting at;
-  at.place.host = door.at.host_text();
+  at.place.hosts = {door.at.host_text()};
   at.place.port = door.at.port();
   at.place.key = tcp::job_key::random();
   at.size = what.ranks;
@@ -330,7 +330,7 @@ int run_share_as_told() {
   const json order = json::parse(read_line(STDIN_FILENO), nullptr, false);
   if (order.is_discarded()) refuse("run-share: no order on its input; `muster run` gives it one");
   meeting at;
-  at.place.host = order.at("host");
+  at.place.hosts = order.at("hosts");
   at.place.port = order.at("port");
   at.place.key.bytes = order.at("key");
   at.size = order.at("size");

@@ -141,7 +141,7 @@ private:
     meeting at = *share_.at;
     at.rank = share_.first + local;
     at.machine = share_.first;
-    return text_for_launched(at, share_.key.get(), here);
+    return muster::launcher::text_for_launched(at, share_.key.get(), here);
   }
 
   /// The writing end for a rank's stream whose lines are to be tagged; empty where none are.

@@ -8,7 +8,7 @@
 
 #include <muster/base/descriptor.hpp>
 
-#include "tools/library/meeting.hpp"
+#include "tools/library/launcher/muster_run.hpp"
 
 namespace muster::launch {
 

@@ -36,6 +36,21 @@ check "a shell that is not there" eval 'ends 1 "${run[@]}" -n 1 --hosts a:1 --re
   says "no-such-shell"'
 check "a host that cannot be reached" ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell false true
 
+# ---- silence
+
+export MUSTER_TIMEOUT=1
+check "a rank that is stopped" eval 'ends 4 "${run[@]}" --hosts-made 2 -n 2 "$program" stops &&
+  says "rank 0 soon" && says "rank 1 died in or before" && says "10.77.0.2" && says "did not answer for 1 s"'
+check "a host that is cut off" eval 'ends 4 "${run[@]}" --hosts-made 3 -n 3 "$program" "cut off" &&
+  says "rank 0 soon" && says "rank 2 soon" && says "did not answer for 1 s"'
+check "a rank that computes is no silent one" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 2 "$program" computes &&
+  says "rank 0 went on" && says "rank 1 went on"'
+check "who waits uses no processor" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 2 "$program" idles &&
+  says "rank 1 idle"'
+check "a silence that is no number" eval 'MUSTER_TIMEOUT=soon ends 134 "${run[@]}" --hosts-made 2 -n 2 "$program" where &&
+  says "MUSTER_TIMEOUT is '"'soon'"'; expected seconds"'
+unset MUSTER_TIMEOUT
+
 # ---- by hand
 
 printf 'a secret of this test, long enough' >"$folder/key"

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -31,7 +32,8 @@ using muster::task;
 using muster::team;
 
 /// The others wait in an operation while rank 1 ends in its own way.
-task<> wait_while_one_ends(team& team, std::function<void()> end) {
+/// \param limit in seconds, until when they should know
+task<> wait_while_one_ends(team& team, std::function<void()> end, double limit = 1) {
   co_await muster::barrier(team);
   if (team.rank() == 1) {
     // The others must have left the barrier behind.
@@ -44,7 +46,8 @@ task<> wait_while_one_ends(team& team, std::function<void()> end) {
     co_await muster::allreduce(team, data, muster::sum);
   } catch (const muster::error& why) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-    std::printf("rank %zu %s: %s\n", team.rank(), waited.count() < 1 ? "soon" : "LATE", why.what());
+    std::printf("rank %zu %s: %s (after %.2f s)\n", team.rank(),
+                waited.count() < limit ? "soon" : "LATE", why.what(), waited.count());
   }
 }
 
@@ -85,6 +88,45 @@ void say_where(team& team) {
   std::printf("rank %zu node %zu processors %d core %s\n", team.rank(),
               team.shape().node_of(team.rank()), CPU_COUNT(&set),
               where.core == muster::place::unknown ? "any" : "known");
+}
+
+/// The others cannot wait for it: whoever notices says so by its exit status.
+void say_who_is_lost(muster::world& world, std::function<void()> end) {
+  constexpr double limit = 4;
+  world.run(wait_while_one_ends(world.team(), std::move(end), limit));
+  std::fflush(stdout);
+  ::_exit(4);
+}
+
+void cut_off_this_host() {
+  if (std::system("ip link set eth0 down") != 0) std::printf("cannot cut the link\n");
+}
+
+/// Rank 1 computes, and says nothing meanwhile.
+task<> wait_while_one_computes(team& team) {
+  co_await muster::barrier(team);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  while (team.rank() == 1 && std::chrono::steady_clock::now() < end) {
+  }
+  co_await muster::barrier(team);
+  std::printf("rank %zu went on\n", team.rank());
+}
+
+double processor_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+/// Rank 1 waits for rank 0, which sleeps.
+task<> wait_idly(team& team) {
+  co_await muster::barrier(team);
+  const double before = processor_seconds();
+  if (team.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(3));
+  co_await muster::barrier(team);
+  const double used = processor_seconds() - before;
+  std::printf("rank %zu %s: %.3f s of processor time\n", team.rank(), used < 0.1 ? "idle" : "BUSY",
+              used);
 }
 
 void read_input(team& team) {
@@ -159,6 +201,16 @@ int main(int argc, char** argv) {
       {"killed", [&] { end_with([] { ::raise(SIGKILL); }); }},
       {"exits", [&] { end_with([] { ::_exit(7); }); }},
       {"leaves", [&] { end_with([] { ::_exit(0); }); }},
+      {"stops", [&] { say_who_is_lost(world, [] { ::raise(SIGSTOP); }); }},
+      {"cut off",
+       [&] {
+         say_who_is_lost(world, [] {
+           cut_off_this_host();
+           sleep_long();
+         });
+       }},
+      {"computes", [&] { world.run(wait_while_one_computes(team)); }},
+      {"idles", [&] { world.run(wait_idly(team)); }},
       {"forbidden", [&] { world.run(read_what_is_forbidden(team)); }},
       {"where", [&] { say_where(team); }},
       {"reads", [&] { read_input(team); }},

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "transports/cluster/rendezvous.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace muster {
+
+/// How this process meets the other ranks of a job.
+struct meeting {
+  cluster::meeting_place place;
+  std::size_t rank = 0;
+  std::size_t size = 1;
+  bool rank_0_serves = true;  ///< not whoever started the job
+  /// Where rank 0 serves, when others have been told already.
+  std::shared_ptr<tcp::listener> door = {};
+  /// Of ranks that whoever started them has given memory to share: the lowest of them.
+  std::optional<std::size_t> machine = {};
+};
+
+}  // namespace muster
