@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Programs without MPI under the launchers that people have: Open MPI's mpirun, Hydra, Slurm.
 #
-# usage: launchers_test.sh HOSTS WITH_SLURM RANK_PROGRAM SWEEP_PROGRAM PMI_PROGRAM
+# usage: launchers_test.sh HOSTS WITH_SLURM RANK_PROGRAM SWEEP_PROGRAM PMI_PROGRAM \
+#        PROGRAM_WITH_OPENMPI PROGRAM_WITH_MPICH
 source tests/support/cases.sh
 hosts=$PWD/$1 with_slurm=$PWD/$2 program=$PWD/$3 sweep=$PWD/$4 pmi_program=$PWD/$5
+beside_openmpi=$PWD/$6 beside_hydra=$PWD/$7
 unset MUSTER_JOB
 shared=$folder/shared
 mkdir "$shared"
@@ -35,6 +37,9 @@ for launcher in openmpi hydra; do
   done
   check "ranks of $launcher are ranks of one job" eval 'ends 0 "${command[@]}" -n 3 "$program" where &&
     says "rank 0 node 0" && says "rank 1 node 0" && says "rank 2 node 0"'
+  beside=beside_$launcher
+  check "beside the MPI of $launcher" eval 'ends 0 "${command[@]}" -n 3 "${!beside}" &&
+    says "rank 0 of 3: the same by both" && says "rank 2 of 3: the same by both"'
 done
 # Hydra goes on when a rank ends; the others must see it.
 check "a rank that ends is noticed" eval '! ends 0 "${hydra[@]}" -n 3 "$program" exits &&
