@@ -24,8 +24,9 @@ public:
       : job_(of), rank_(rank) {
     try {
       fabric_.emplace(of, rank);
-      parts_.emplace(*fabric_, rank_place{of, rank, of.shape(), rank, of.machine()}, options,
-                     arrivals);
+      parts_.emplace(*fabric_,
+                     rank_place{of, rank, of.shape(), rank, of.machine(), of.machine().processors},
+                     options, arrivals);
     } catch (const std::exception& why) {  // it could not even begin
       fail(why.what());
       leave();
@@ -58,7 +59,8 @@ public:
       own_.emplace(of, where.how, std::move(where.at), std::move(where.peers));
       fabric_.emplace(*own_);
       parts_.emplace(*fabric_,
-                     rank_place{of.here(), of.place_of(rank_), of.shape(), rank_, of.machine()},
+                     rank_place{of.here(), of.place_of(rank_), of.shape(), rank_, of.machine(),
+                                of.processors_here(), between_nodes::tcp},
                      options, arrivals);
     } catch (const std::exception& why) {  // it could not even begin
       fail(why.what());

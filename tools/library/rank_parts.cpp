@@ -13,7 +13,7 @@ engine_options options_for(const wire::fabric& reach, const rank_place& where,
   engine_options options;
   options.mode = of.progress;
   options.processor = of.processor;
-  const bool core_each = where.here.size() <= where.machine.processors;
+  const bool core_each = where.here.size() <= where.processors;
   options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
   if (of.progress == progress::caller) options.waiting.when_idle = of.when_idle;
   options.sources = {reach.source()};
@@ -21,9 +21,9 @@ engine_options options_for(const wire::fabric& reach, const rank_place& where,
 }
 
 /// What comes with Muster names Muster's own algorithms.
-std::shared_ptr<const selection_table> table_of(catalog algorithms) {
-  const bool own = algorithms.data() == default_algorithms().data();
-  return own ? tune::table_for_made_up_nodes() : nullptr;
+std::shared_ptr<const selection_table> table_of(catalog algorithms, between_nodes network) {
+  if (algorithms.data() != default_algorithms().data()) return nullptr;
+  return network == between_nodes::tcp ? tune::table_for_tcp() : tune::table_for_made_up_nodes();
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ rank_parts::rank_parts(wire::fabric& reach, const rank_place& where, const world
     : engine_(options_for(reach, where, options), doorbell::share(where.here.bell(where.index))),
       team_(engine_, reach, where.shape, where.rank, options.algorithms, where.machine) {
   choose_from_environment(team_);
-  if (auto table = tune::table_asked_for(table_of(options.algorithms))) {
+  if (auto table = tune::table_asked_for(table_of(options.algorithms, where.network))) {
     team_.select_by(std::move(table));
   }
   if (arrivals) recording_.emplace(team_, *arrivals);

@@ -25,6 +25,8 @@ struct rank_place {
   const muster::shape& shape;
   std::size_t rank;
   const muster::machine& machine;
+  std::size_t processors;  ///< for the ranks of this machine
+  between_nodes network = between_nodes::memory;
 };
 
 /// One rank: its engine and team on a fabric that outlives them, in the order in which they depend

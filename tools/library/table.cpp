@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
@@ -122,6 +124,24 @@ selection_table parse_table(std::string_view text, std::string_view origin) {
 
 std::shared_ptr<const selection_table> table_for_networks() {
   static const auto& table = keep(parse_table(text_of_network, "network.json"));
+  return table;
+}
+
+std::shared_ptr<const selection_table> table_for_tcp() {
+  static const auto& table = keep([] {
+    constexpr std::size_t most_nodes = 8;  // twice those that were tried
+    std::vector<selection_table::rule> rules;
+    const selection_table tried = parse_table(text_of_tcp, "tcp.json");
+    for (selection_table::rule each : tried.rules()) {
+      each.nodes.last = std::min(each.nodes.last, most_nodes);
+      rules.push_back(std::move(each));
+    }
+    for (selection_table::rule each : table_for_networks()->rules()) {
+      each.nodes.first = std::max(each.nodes.first, most_nodes + 1);
+      if (each.nodes.first <= each.nodes.last) rules.push_back(std::move(each));
+    }
+    return selection_table(rules);
+  }());
   return table;
 }
 

@@ -24,9 +24,11 @@ selection_table read_table(const std::filesystem::path& file);
 /// The same from text; `origin` is named in errors.
 selection_table parse_table(std::string_view text, std::string_view origin);
 
-/// The tables that come with Muster, see tables/, for nodes that a network joins, or that are made
-/// up on one machine.
+/// The tables that come with Muster, see tables/, for nodes that a fast network joins, that TCP
+/// joins, or that are made up on one machine.
 std::shared_ptr<const selection_table> table_for_networks();
+/// Beyond the nodes that were tried by TCP, as for networks.
+std::shared_ptr<const selection_table> table_for_tcp();
 std::shared_ptr<const selection_table> table_for_made_up_nodes();
 /// What the environment's MUSTER_TABLE names: a file, "none", or, where it is not set, `otherwise`.
 /// Null for none. \throws as `read_table`

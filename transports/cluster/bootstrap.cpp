@@ -130,7 +130,13 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (places[rank].node != node) peers[rank] = all[rank].at;
   }
-  return {.of = job(std::move(*here), places, node, agreed),
+  // What says that it is another machine may be a container of this one.
+  const auto runs_here = [&](const introduction& rank) {
+    return rank.who.machine.view() == mine.who.machine.view();
+  };
+  const auto sharing = static_cast<std::size_t>(std::ranges::count_if(all, runs_here));
+  const std::size_t neighbors = sharing - ranks_on(node, places).size();
+  return {.of = job(std::move(*here), places, node, agreed, neighbors),
           .how = {.rank = among.rank(),
                   .key = key,
                   .window = 2 * agreed.message_piece,

@@ -20,7 +20,10 @@ public:
   /// \param places of all ranks; those of one machine have the same node
   /// \param node   this machine's
   /// \param all    the same on all ranks
-  job(shm::job here, std::vector<place> places, std::uint32_t node, const muster::machine& all);
+  /// \param neighbors ranks of other machines that these only seem to be: they share this one's
+  ///                   processors, as containers do
+  job(shm::job here, std::vector<place> places, std::uint32_t node, const muster::machine& all,
+      std::size_t neighbors = 0);
 
   std::size_t size() const noexcept { return shape_.size(); }
   const muster::shape& shape() const noexcept { return shape_; }
@@ -30,6 +33,8 @@ public:
   shm::job here() && noexcept { return std::move(here_); }
   std::span<const std::size_t> ranks_here() const noexcept { return shape_.ranks_of(node_); }
   bool is_here(std::size_t rank) const noexcept { return shape_.node_of(rank) == node_; }
+  /// For the ranks of this machine.
+  std::size_t processors_here() const noexcept { return processors_here_; }
   /// A rank's place among those of its machine.
   std::size_t place_of(std::size_t rank) const noexcept { return shape_.index_of(rank); }
 
@@ -38,6 +43,7 @@ private:
   muster::shape shape_;
   muster::machine machine_;
   std::size_t node_;  // in the shape
+  std::size_t processors_here_;
 };
 
 }  // namespace muster::cluster

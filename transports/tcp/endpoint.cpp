@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <muster/base/error.hpp>
+#include <muster/progress/ticks.hpp>
 
 namespace muster::tcp {
 namespace {
@@ -88,13 +89,15 @@ bool endpoint::progress(stream::connections& of) noexcept {
   return any;
 }
 
-// Asking the system takes longer than all else in a poll: where nothing has come for long, not
-// every time.
+// Asking the system takes longer than all else in a poll. Where nothing has come for long it is
+// asked by the time, for polls may be some ten nanoseconds apart, or a yield.
 bool endpoint::is_due() noexcept {
   constexpr unsigned often = 256;
-  constexpr unsigned seldom = 8;
-  ++polls_;
-  return polls_ < often || polls_ % seldom == 0;
+  constexpr std::uint64_t apart = 1000;  // ticks: less than half a microsecond
+  const std::uint64_t now = count_ticks();
+  if (++polls_ >= often && now - last_look_ < apart) return false;
+  last_look_ = now;
+  return true;
 }
 
 void endpoint::look(stream::connections& of) noexcept {

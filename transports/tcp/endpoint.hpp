@@ -123,6 +123,7 @@ private:
   std::unique_ptr<heartbeat> heartbeat_;
   std::optional<stream::frame> farewell_;  // once this rank leaves
   unsigned polls_ = 0;                     // since something happened
+  std::uint64_t last_look_ = 0;            // in ticks
 };
 
 }  // namespace muster::tcp

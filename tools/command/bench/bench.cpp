@@ -23,6 +23,7 @@
 #include "tools/command/measure/switches.hpp"
 #include "tools/command/shared/algorithms.hpp"
 #include "tools/command/shared/command_line.hpp"
+#include "tools/command/shared/made_hosts.hpp"
 #include "tools/command/shared/progress.hpp"
 #include "tools/report/lines.hpp"
 #include "tools/report/machine.hpp"
@@ -89,6 +90,18 @@ void require_ranks_for_nodes(const options& wanted) {
                   wanted.nodes, fewest));
 }
 
+void require_ranks_for_hosts(const options& wanted) {
+  if (wanted.hosts == 1) return;
+  const std::size_t fewest = *std::min_element(wanted.ranks.begin(), wanted.ranks.end());
+  if (wanted.hosts > fewest) {
+    throw std::runtime_error(
+        fmt::format("--hosts-made: {} hosts for {} ranks; expected at most one for each (--ranks)",
+                    wanted.hosts, fewest));
+  }
+  if (wanted.nodes == 1 && !wanted.shim_under) return;
+  throw std::runtime_error("--hosts-made: goes with neither --nodes nor --shim");
+}
+
 void require_known_algorithms(const options& wanted) {
   if (wanted.algorithms.empty()) return;
   constexpr std::size_t most = decltype(order::asked)::most;
@@ -140,8 +153,10 @@ void require_whole_shim(const options& wanted) {
   }
 }
 
-program_places places_for(const options& wanted) {
+/// \param folder for what has to be there while the benchmark runs
+program_places places_for(const options& wanted, const std::filesystem::path& folder) {
   program_places places = find_programs();
+  if (wanted.hosts > 1) places.remote_shell = made_hosts::write_remote_shell(folder);
   places.shim_under = wanted.shim_under;
   places.excluded = wanted.how.calls.excluded;
   if (!wanted.catalog_file.empty()) {
@@ -160,7 +175,7 @@ class bench_run {
 public:
   explicit bench_run(const options& wanted)
       : wanted_(wanted),
-        places_(places_for(wanted)),
+        places_(places_for(wanted, folder_.path())),
         cpus_(wanted.probe ? wanted.probe : shm::probe_cpus()),
         sampler_(wanted.how, cpus_),
         copies_(cpus_),
@@ -204,7 +219,7 @@ private:
       const int core = shm::allowed_cpus().front();
       switch_ns_ = measure::switch_ns(core, static_cast<int>(sharing) - 1);
     }
-    job_set jobs({ranks, wanted_.nodes}, usable_cpus(), places_, interrupts_,
+    job_set jobs({ranks, wanted_.nodes, wanted_.hosts}, usable_cpus(), places_, interrupts_,
                  [this](const std::string& text) { meter_.note(text); });
     std::optional<collective> last;
     for (const point& at : points_of(wanted_, ranks)) {
@@ -235,7 +250,7 @@ private:
     };
     auto measured =
         sampler_.measure(jobs, contenders_of(wanted_, at.what), at, lateness_at(at), ticked);
-    if (!wanted_.late) set_limit(measured, at);
+    if (!wanted_.late && wanted_.hosts == 1) set_limit(measured, at);
     std::move(measured.begin(), measured.end(), std::back_inserter(found_));
   }
 
@@ -313,6 +328,7 @@ private:
   }
 
   const options& wanted_;
+  temporary_folder folder_{"muster-bench"};
   program_places places_;
   std::optional<shm::cpu_pair> cpus_;
   interrupt_watch interrupts_;
@@ -423,7 +439,8 @@ they take turns like libraries. Each has its ratio to the better peer; where sev
 "to first" is the first one's median over its own, so above 1 it is faster than the first. One that a
 collective does not have is left out there; where one does not suit the ranks or the size its cell
 stays empty. With --nodes Muster's ranks are spread over made-up nodes, which share no memory but the
-streams between them; the peers always have one node.
+streams between them; the peers always have one node. With --hosts-made the ranks of all libraries
+are spread over hosts made of this machine, which share its cores; between hosts all use TCP.
 
 Examples:
   muster bench                                    8 ranks, the usual collectives, 8 B to 1 MiB
@@ -450,12 +467,14 @@ int run_bench(const options& wanted) {
     require_place_for_tables(wanted);
     require_arrivals_for(wanted);
     require_ranks_for_nodes(wanted);
+    require_ranks_for_hosts(wanted);
     require_one_loop(wanted);
     require_whole_shim(wanted);
     const catalogs::extended_catalog known(wanted.catalog_file);
     options with_rows = wanted;
     with_rows.rows = known.rows();
     require_known_algorithms(with_rows);
+    if (wanted.hosts > 1 && !wanted.hosts_are_made) made_hosts::run_again_among(wanted.hosts);
     return bench_run(with_rows).run();
   } catch (const interrupted&) {
     fmt::print(stderr, "muster bench: interrupted\n");
@@ -559,6 +578,13 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->check(CLI::PositiveNumber)
       ->needs("--nonblocking")
       ->type_name("MICROSECONDS");
+  bench
+      ->add_option("--hosts-made", wanted->hosts,
+                   "hosts that all ranks are spread over, evenly: network namespaces of this "
+                   "machine, which TCP connects; as root")
+      ->check(CLI::Range(1, 250))
+      ->type_name("N");
+  bench->add_flag(made_hosts::inside, wanted->hosts_are_made)->group("");
   bench
       ->add_option("--nodes", wanted->nodes,
                    "made-up nodes that Muster's ranks are spread over, see muster run; the peers' "

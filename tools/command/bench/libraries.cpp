@@ -8,6 +8,7 @@
 #include <muster/environment/environment.hpp>
 
 #include "tools/command/mpirun/launchers.hpp"
+#include "tools/command/shared/made_hosts.hpp"
 
 namespace muster::bench {
 namespace {
@@ -17,6 +18,10 @@ using arguments = std::vector<std::string>;
 arguments muster_arguments(const extent& size, const program_places& places) {
   arguments all{places.muster, "run", "-n", std::to_string(size.ranks)};
   if (size.nodes > 1) all.insert(all.end(), {"--nodes", std::to_string(size.nodes)});
+  if (size.hosts > 1) {
+    all.insert(all.end(), {"--hosts", made_hosts::list(size.ranks, size.hosts), "--remote-shell",
+                           made_hosts::script().string() + " --shell", "--bind", "none"});
+  }
   all.push_back(places.workers / "worker_muster");
   if (!places.catalog_file.empty()) {
     all.insert(all.end(), {"--catalog", places.catalog_file.string()});
@@ -48,12 +53,37 @@ arguments placing(mpirun::mpi which, bool own_core) {
   return all;
 }
 
-arguments mpi_arguments(library mpi, std::size_t ranks, bool own_core, const program_places& places,
-                        bool with_shim) {
+/// Over made hosts, which share all cores: nobody is bound, and hosts talk by TCP alone.
+arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
+                           const std::string& shell) {
+  const std::string hosts = made_hosts::list(size.ranks, size.hosts);
+  if (which == mpirun::mpi::mpich) {
+    // Within a host MPICH has shared memory of its own.
+    return {"-iface",   "rail0", "-launcher",       "ssh",  "-launcher-exec", shell,
+            "-hosts",   hosts,   "-bind-to",        "none", "-genv",          "UCX_TLS",
+            "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"};
+  }
+  arguments all{"--host", hosts, "--oversubscribe", "--bind-to", "none"};
+  const auto set = [&all](const char* name, const std::string& value) {
+    append(all, {"--mca", name, value});
+  };
+  set("plm_rsh_agent", shell);
+  set("oob_tcp_if_include", made_hosts::network);
+  set("btl_tcp_if_include", made_hosts::network);
+  set("pml", "ob1");
+  set("btl", "self,vader,tcp");
+  if (!own_core) set("mpi_yield_when_idle", "1");
+  append(all, {"-x", environment::bench_socket.name});
+  return all;
+}
+
+arguments mpi_arguments(library mpi, const extent& size, bool own_core,
+                        const program_places& places, bool with_shim) {
   const mpirun::mpi which = launched_by(mpi);
-  arguments all{fmt::format("/usr/bin/mpirun.{}", name_of(mpi)), "-n", std::to_string(ranks)};
+  arguments all{fmt::format("/usr/bin/mpirun.{}", name_of(mpi)), "-n", std::to_string(size.ranks)};
   append(all, mpirun::as_whoever_this_is(which));
-  append(all, placing(which, own_core));
+  append(all, size.hosts > 1 ? placing_on_hosts(which, size, own_core, places.remote_shell)
+                             : placing(which, own_core));
   arguments preloaded;
   if (with_shim) preloaded.push_back(places.shim_for(mpi));
   const std::string yielding(mpirun::preloaded_on_shared_cores(which));
@@ -124,7 +154,7 @@ command launch_command(library which, const extent& size, std::size_t cores,
   arguments environment;
   // A call that is never measured: all is made ready for it, as for any other.
   if (with_shim && places.excluded) environment.emplace_back("MUSTER_ENABLE=ibarrier");
-  return {mpi_arguments(starts, size.ranks, own_core, places, with_shim), environment};
+  return {mpi_arguments(starts, size, own_core, places, with_shim), environment};
 }
 
 }  // namespace muster::bench

@@ -36,6 +36,7 @@ std::string title_of(const contender& who);
 struct extent {
   std::size_t ranks = 1;
   std::size_t nodes = 1;  ///< made-up ones that Muster's ranks are spread over
+  std::size_t hosts = 1;  ///< made ones that all ranks are spread over
 
   bool operator==(const extent&) const = default;
 };
@@ -48,6 +49,7 @@ struct program_places {
   std::optional<library> shim_under = {};
   bool excluded = false;                    ///< it leaves all calls to that MPI
   std::filesystem::path catalog_file = {};  ///< with algorithms for Muster's ranks; empty: none
+  std::filesystem::path remote_shell = {};  ///< to made hosts; empty: there are none
 
   /// What is preloaded into the ranks of an MPI.
   std::filesystem::path shim_for(library mpi) const;

@@ -34,6 +34,7 @@ struct measurement {
   std::string asked;                  ///< see contender
   std::string algorithm = "default";  ///< that ran; empty if it was refused
   std::size_t nodes = 1;
+  std::size_t hosts = 1;              ///< made ones, of all libraries
   std::optional<late_arrivals> late;  ///< nothing: ranks were not late
   calling how = {};
   double median_us = 0;

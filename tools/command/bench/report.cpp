@@ -24,8 +24,10 @@ std::string heading(std::span<const measurement> all, collective what, std::size
                     const late_arrivals* late) {
   const calling how = all.empty() ? calling() : all.front().how;
   const std::string calls = describe(how, has_op(what));
-  const std::string nodes =
-      nodes_in(all) > 1 ? fmt::format(", Muster's on {} nodes", nodes_in(all)) : "";
+  std::string nodes = nodes_in(all) > 1 ? fmt::format(", Muster's on {} nodes", nodes_in(all)) : "";
+  if (!all.empty() && all.front().hosts > 1) {
+    nodes = fmt::format(" on {} made hosts", all.front().hosts);
+  }
   const std::string_view meaning = counts_blocks(what) ? ", bytes a block" : "";
   const std::string arrivals = late != nullptr ? ", arrivals " + describe(*late) : "";
   return fmt::format("{}, {} ranks{}{}{}{}{}", name(what), ranks, nodes, meaning, arrivals,
@@ -183,9 +185,13 @@ std::string table_of_means(std::string_view title, std::span<const measurement> 
 }  // namespace
 
 nlohmann::ordered_json to_json(const measurement& one) {
-  nlohmann::ordered_json object{
-      {"collective", name(one.at.what)}, {"algorithm", one.algorithm}, {"library", name_of(one.of)},
-      {"ranks", one.at.ranks},           {"nodes", one.nodes},         {"bytes", one.at.bytes}};
+  nlohmann::ordered_json object{{"collective", name(one.at.what)},
+                                {"algorithm", one.algorithm},
+                                {"library", name_of(one.of)},
+                                {"ranks", one.at.ranks},
+                                {"nodes", one.nodes},
+                                {"hosts", one.hosts},
+                                {"bytes", one.at.bytes}};
   const auto figure = [&](const char* name, double us) {
     if (one.has_figures()) {
       object[name] = us;

@@ -107,6 +107,7 @@ sampler::entry sampler::enter(const contender& who, const extent& size, const po
   one.found.of = who.of;
   one.found.asked = who.asked;
   if (who.of == library::muster) one.found.nodes = size.nodes;
+  one.found.hosts = size.hosts;
   if (late.wanted()) {
     one.found.late = {std::string(late.pattern.view()), late.seed, late.message_time_ns};
   }

@@ -28,6 +28,7 @@
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
 
+#include "tools/command/shared/made_hosts.hpp"
 #include "tools/process/process.hpp"
 #include "transports/cluster/rendezvous.hpp"
 #include "transports/tcp/interfaces.hpp"
@@ -289,27 +290,13 @@ int run_on_hosts(const options& what) {
 }
 
 void run_on_made_hosts(const options& what) {
-  const auto folder = std::filesystem::canonical("/proc/self/exe").parent_path();
-  const auto built = folder / "run/muster-hosts";
-  const std::string script =
-      (std::filesystem::exists(built) ? built : folder / "../libexec/muster/muster-hosts").string();
-  std::string hosts;
-  for (std::size_t i = 0; i < what.hosts_made; ++i) {
-    const std::size_t slots =
-        (i + 1) * what.ranks / what.hosts_made - i * what.ranks / what.hosts_made;
-    if (slots != 0)
-      hosts += (hosts.empty() ? "h" : ",h") + std::to_string(i) + ":" + std::to_string(slots);
-  }
-  std::vector<std::string> words = {script,
-                                    std::to_string(what.hosts_made),
-                                    std::filesystem::canonical("/proc/self/exe").string(),
-                                    "run",
+  std::vector<std::string> words = {"run",
                                     "-n",
                                     std::to_string(what.ranks),
                                     "--hosts",
-                                    hosts,
+                                    made_hosts::list(what.ranks, what.hosts_made),
                                     "--remote-shell",
-                                    script + " --shell",
+                                    made_hosts::script().string() + " --shell",
                                     "--bind",
                                     what.bind_to_core ? "core" : "none"};
   if (what.tag_output) words.push_back("--tag-output");
@@ -318,12 +305,7 @@ void run_on_made_hosts(const options& what) {
   }
   for (const std::string& name : what.passed_on) words.insert(words.end(), {"-x", name});
   words.insert(words.end(), what.command.begin(), what.command.end());
-  std::vector<char*> all;
-  for (std::string& word : words) all.push_back(word.data());
-  all.push_back(nullptr);
-  ::execv(script.c_str(), all.data());
-  throw error(errc::resource,
-              "run: cannot make hosts with " + script + ": " + std::strerror(errno));
+  made_hosts::run_self_among(what.hosts_made, words);
 }
 
 int run_share_as_told() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "tools/command/bench/measured.hpp"
 #include "tools/command/catalog/option.hpp"
 #include "tools/command/shared/command_line.hpp"
+#include "tools/command/shared/made_hosts.hpp"
 #include "tools/command/sim/models.hpp"
 #include "tools/command/tune/tune.hpp"
 #include "tools/report/sizes.hpp"
@@ -22,8 +24,8 @@ using bench::checked;
 
 constexpr const char* details = R"(
 Tries every algorithm of the catalog, with its options, on every team and size, and writes a table of
-the fastest: real ranks of this machine, those of several nodes on made-up ones (see muster run), or
-with --machine in the simulator. Shown with each is how much faster it is than what would be selected
+the fastest: real ranks of this machine, those of several nodes on made-up ones (see muster run)
+or, with --hosts-made, on hosts; or with --machine in the simulator. Shown with each is how much faster it is than what would be selected
 without a table; where that is not worth it there is no rule.
 
 MUSTER_TABLE=FILE makes programs select by a table: all ranks read the same file. A rule holds from
@@ -34,6 +36,7 @@ may be edited by hand. MUSTER_TABLE=none goes without the one that comes with Mu
 
 Examples:
   muster tune alltoall allgather --nodes 1,4 --ppn 4 --table here.json --plot here.svg
+  muster tune --hosts-made --nodes 2,4 --ppn 1,4 --table tcp.json
   muster tune --machine hdr100 --nodes 2,8,32 --ppn 56 alltoall --table hdr100.json --plot hdr100.svg
   muster tune allgather --catalog mine.so --nodes 1 --ppn 4 --table here.json
   MUSTER_TABLE=hdr100.json ./program
@@ -70,6 +73,10 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
                   "simulate a model: " + simulator::model_names() + ", this, or a file")
       ->check(CLI::Validator(checked(check_machine), ""))
       ->type_name("NAME|FILE.json");
+  tune.add_flag("--hosts-made", wanted->on_hosts,
+                "nodes are hosts made of this machine, which TCP connects; as root")
+      ->excludes("--machine");
+  tune.add_flag(made_hosts::inside, wanted->hosts_are_made)->group("");
   catalogs::add_catalog_option(tune, wanted->catalog_file);
   add_numbers(tune, "--nodes", wanted->nodes, "numbers of nodes");
   add_numbers(tune, "--ppn", wanted->ranks_a_node, "ranks on each");
@@ -96,6 +103,9 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
 
 int run_or_say_why(const options& wanted) {
   try {
+    if (wanted.on_hosts && !wanted.hosts_are_made) {
+      made_hosts::run_again_among(std::ranges::max(wanted.nodes));
+    }
     return run(wanted);
   } catch (const std::exception& why) {
     fmt::print(stderr, "muster tune: {}\n", why.what());

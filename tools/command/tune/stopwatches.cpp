@@ -30,15 +30,17 @@ std::optional<double> simulate(const simulator::job& how, const spot& at,
 /// A job of the ranks of one team after the other.
 class laboratory {
 public:
-  laboratory(const bench::sampling& how, const std::filesystem::path& library,
+  laboratory(const bench::sampling& how, bool on_hosts, const std::filesystem::path& library,
              bench::job_set::notice tell)
-      : tell_(std::move(tell)), sampler_(how, shm::probe_cpus()) {
+      : on_hosts_(on_hosts), tell_(std::move(tell)), sampler_(how, shm::probe_cpus()) {
     if (!library.empty()) places_.catalog_file = std::filesystem::absolute(library);
   }
 
   times measure(const spot& at, std::span<const std::string> algorithms) {
     interrupts_.check();
-    const bench::extent size{at.nodes * at.ranks_a_node, at.nodes};
+    const bench::extent size{.ranks = at.nodes * at.ranks_a_node,
+                             .nodes = on_hosts_ ? 1 : at.nodes,
+                             .hosts = on_hosts_ ? at.nodes : 1};
     if (!jobs_ || jobs_->size() != size) {
       jobs_.emplace(size, bench::usable_cpus(), places_, interrupts_, tell_);
     }
@@ -62,6 +64,7 @@ private:
     return one.median_us;
   }
 
+  bool on_hosts_;
   bench::job_set::notice tell_;
   bench::program_places places_ = bench::find_programs();
   bench::interrupt_watch interrupts_;
@@ -87,10 +90,11 @@ stopwatch simulated(const sim::model& machine, catalog rows, std::size_t calls) 
   };
 }
 
-stopwatch real_ranks(const bench::sampling& how, const std::filesystem::path& library,
+stopwatch real_ranks(const bench::sampling& how, bool on_hosts,
+                     const std::filesystem::path& library,
                      std::function<void(const std::string&)> tell) {
   ::setenv(environment::table.name, "none", 1);  // `automatic` is what there is without a table
-  const auto here = std::make_shared<laboratory>(how, library, std::move(tell));
+  const auto here = std::make_shared<laboratory>(how, on_hosts, library, std::move(tell));
   return [here](const spot& at, std::span<const std::string> algorithms) {
     return here->measure(at, algorithms);
   };

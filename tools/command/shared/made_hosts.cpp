@@ -1,0 +1,71 @@
+#include "tools/command/shared/made_hosts.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <muster/base/error.hpp>
+
+namespace muster::made_hosts {
+namespace {
+
+std::filesystem::path self() { return std::filesystem::canonical("/proc/self/exe"); }
+
+}  // namespace
+
+std::vector<std::size_t> spread(std::size_t ranks, std::size_t hosts) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < hosts; ++i) {
+    all.push_back((i + 1) * ranks / hosts - i * ranks / hosts);
+  }
+  return all;
+}
+
+std::string list(std::size_t ranks, std::size_t hosts) {
+  std::string text;
+  std::size_t host = 0;
+  for (const std::size_t slots : spread(ranks, hosts)) {
+    if (slots != 0) {
+      text += (text.empty() ? "h" : ",h") + std::to_string(host) + ":" + std::to_string(slots);
+    }
+    ++host;
+  }
+  return text;
+}
+
+std::filesystem::path script() {
+  const auto folder = self().parent_path();
+  const auto built = folder / "run/muster-hosts";
+  return std::filesystem::exists(built) ? built : folder / "../libexec/muster/muster-hosts";
+}
+
+void run_self_among(std::size_t count, const std::vector<std::string>& arguments) {
+  const std::string file = script().string();
+  std::vector<std::string> words = {file, std::to_string(count), self().string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  ::execv(file.c_str(), all.data());
+  throw error(errc::resource, "cannot make hosts with " + file + ": " + std::strerror(errno));
+}
+
+void run_again_among(std::size_t count) {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  words.erase(words.begin());
+  words.emplace_back(inside);
+  run_self_among(count, words);
+}
+
+std::filesystem::path write_remote_shell(const std::filesystem::path& folder) {
+  const auto file = folder / "remote-shell";
+  std::ofstream(file) << "#!/bin/sh\nexec '" << script().string() << "' --rsh \"$@\"\n";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  return file;
+}
+
+}  // namespace muster::made_hosts

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace muster::made_hosts {
+
+/// Where the first interface of each is.
+inline constexpr const char* network = "10.77.0.0/24";
+
+/// How many ranks each host has, evenly spread.
+std::vector<std::size_t> spread(std::size_t ranks, std::size_t hosts);
+/// The same as launchers want it: `h0:2,h1:3`. Hosts without ranks are left out.
+std::string list(std::size_t ranks, std::size_t hosts);
+
+/// The script that makes hosts: tools/hosts, beside this program.
+std::filesystem::path script();
+
+/// Replaces this process by one that runs this program with these arguments where `count` hosts are
+/// made. \throws error `errc::resource`
+[[noreturn]] void run_self_among(std::size_t count, const std::vector<std::string>& arguments);
+
+/// The same with this process's own arguments and one more, by which it knows that it is there.
+[[noreturn]] void run_again_among(std::size_t count);
+inline constexpr const char* inside = "--hosts-are-made";
+
+/// A remote shell to made hosts that needs no argument of its own, as launchers of MPIs want one:
+/// an executable file. \param folder where to put it
+std::filesystem::path write_remote_shell(const std::filesystem::path& folder);
+
+}  // namespace muster::made_hosts
