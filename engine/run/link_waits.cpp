@@ -114,10 +114,7 @@ std::exception_ptr peer_arrivals::in_vain(std::size_t rank) const noexcept {
       return std::make_exception_ptr(left_out(me_, ranks_[i], next_header(from, what_).word >> 32));
     }
   }
-  std::exception_ptr why = collective_wait::in_vain(rank);
-  // What it said before is listed by then.
-  if (why != nullptr) me_.members().all_heard(rank);
-  return why;
+  return collective_wait::in_vain(rank);
 }
 
 bool peer_arrivals::all_heard() const noexcept {

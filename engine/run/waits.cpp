@@ -24,8 +24,11 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (!awaits_other(i)) continue;
     auto why = in_vain(ranks[i]);
-    // It may have done its part just before it left, with others still to come.
-    if (why == nullptr || ready() || !awaits(i)) continue;
+    if (why == nullptr) continue;
+    // It may have done its part just before it left, with others still to come; what it sent may
+    // lie behind what another operation has not taken yet.
+    me_.members().all_heard(ranks[i]);
+    if (ready() || !awaits(i)) continue;
     // A rank that breaks the team may leave right after: the first of the two is the reason.
     if (me_.members().broken()) {
       if (auto first = breakage_once_written(me_)) why = std::move(first);

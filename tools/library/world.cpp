@@ -19,6 +19,7 @@
 #include "transports/shm/bootstrap.hpp"
 #include "transports/shm/death_watch.hpp"
 #include "transports/shm/job.hpp"
+#include "transports/tcp/interfaces.hpp"
 
 namespace muster {
 namespace {
@@ -83,7 +84,7 @@ namespace {
 /// Where rank 0 serves, if others do not know yet.
 tcp::listener open_door(const cluster::meeting_place& at) {
   // A machine's own name may be one of its loopback: it serves by all of its addresses.
-  return tcp::listen_at(tcp::address::resolve(at.hosts.front(), at.port).anywhere());
+  return tcp::listen_everywhere_at(at.port);
 }
 
 cluster::bootstrapped meet(meeting at) {

@@ -55,7 +55,7 @@ std::unique_ptr<notice_board> put_notice_up() {
   // anything else, and once.
   if (std::getenv("MPI_LOCALRANKID") == nullptr) return nullptr;
   const auto wire = pmi_wire::find();
-  const auto rank = pmi_number("PMI_RANK");
+  const auto rank = pmi_number(std::getenv("PMI_RANK"));
   return wire && rank ? pmi::join(*wire, *rank) : nullptr;
 }
 

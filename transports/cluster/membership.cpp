@@ -35,7 +35,9 @@ std::optional<wire::failure> membership::failed() const {
 }
 
 void membership::fail(const wire::failure& why) noexcept {
-  if (break_here(why)) by_.news.tell_failure(in_.team, in_.members, why);
+  if (break_here(why)) return by_.news.tell_failure(in_.team, in_.members, why);
+  // Of a rank that died here only this machine's memory says so.
+  if (const auto of_job = job_.here().failed()) by_.news.tell_job_failure(*of_job);
 }
 
 bool membership::break_here(const wire::failure& why) noexcept {

@@ -80,6 +80,7 @@ void newsroom::tell_failure(std::uint64_t team, std::span<const std::size_t> mem
 }
 
 void newsroom::tell_job_failure(const wire::failure& why) noexcept {
+  if (std::exchange(all_know_, true)) return;
   for (std::size_t rank = 0; rank < job_.size(); ++rank) {
     if (!job_.is_here(rank)) tell_failure(rank, 0, kind::job_failure, why);
   }
@@ -102,7 +103,10 @@ void newsroom::read(std::size_t peer, const stream::frame& head, std::span<const
         hear_failure(head.team, failure_in(*told));
       return;
     case kind::job_failure:
-      if (const auto told = told_in<told_failure>(bytes)) job_.here().fail(failure_in(*told));
+      if (const auto told = told_in<told_failure>(bytes)) {
+        all_know_ = true;  // it was told to all
+        job_.here().fail(failure_in(*told));
+      }
       return;
     case kind::question:
       if (team != nullptr) {

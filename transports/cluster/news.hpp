@@ -54,7 +54,7 @@ public:
 
   // ---- for the rank
 
-  /// Breaks the job for the ranks of other machines.
+  /// Breaks the job for the ranks of other machines, unless they know.
   void tell_job_failure(const wire::failure& why) noexcept;
   /// What this rank says when it leaves, without bytes.
   stream::frame farewell() const noexcept;
@@ -75,6 +75,7 @@ private:
   std::size_t rank_;
   tcp::endpoint& network_;
   stream::connections* all_ = nullptr;
+  bool all_know_ = false;  // that the job is broken
   std::unordered_map<std::uint64_t, team_news*> teams_;
   std::unordered_map<std::uint64_t, wire::failure> early_;  // of teams not made here yet
 };

@@ -281,8 +281,8 @@ private:
   awaitable<void> connect(meeting_place where, tcp::admission::parties who, moment deadline) {
     asio::steady_timer pause(context_);
     while (true) {
-      for (const std::string& host : where.hosts) {
-        if (co_await try_once(where, host, who, deadline)) co_return;
+      for (const tcp::address& one : addresses_of(where)) {
+        if (co_await try_once(where, one, who, deadline)) co_return;
       }
       if (std::chrono::steady_clock::now() > deadline) fail(nobody_at(where));
       pause.expires_after(std::chrono::milliseconds(20));
@@ -297,14 +297,21 @@ private:
            ", the rendezvous: rank 0, or whoever started the job, serves there, with the same key";
   }
 
-  awaitable<bool> try_once(const meeting_place& where, const std::string& host,
-                           tcp::admission::parties who, moment deadline) {
-    muster::descriptor made = tcp::begin_connecting(tcp::address::resolve(host, where.port));
-    if (!made) co_return false;
-    // Of several addresses one may lead nowhere.
-    if (where.hosts.size() > 1) {
-      deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::seconds(2));
+  static std::vector<tcp::address> addresses_of(const meeting_place& where) {
+    std::vector<tcp::address> all;
+    for (const std::string& host : where.hosts) {
+      for (const tcp::address& one : tcp::address::resolve_all(host, where.port))
+        all.push_back(one);
     }
+    return all;
+  }
+
+  /// Of several addresses one may lead nowhere: none is tried for more than two seconds.
+  awaitable<bool> try_once(const meeting_place& where, const tcp::address& at,
+                           tcp::admission::parties who, moment deadline) {
+    muster::descriptor made = tcp::begin_connecting(at);
+    if (!made) co_return false;
+    deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::seconds(2));
     socket on(context_, copy_of(made.get()).release());
     // Whoever listens there may be somebody else, who says nothing.
     asio::steady_timer guard(context_, deadline);

@@ -44,15 +44,24 @@ bool death_watch::outlives(std::size_t rank) const noexcept {
   if (!watched) return errno == ESRCH;
   std::array<pollfd, 2> either = {{{.fd = watched.get(), .events = POLLIN, .revents = 0},
                                    {.fd = over_.get(), .events = POLLIN, .revents = 0}}};
-  while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+  // One that has left may go on for long without watching those after it.
+  constexpr int between_looks_ms = 1000;
+  while (!has_left(rank)) {
+    const int ready = ::poll(either.data(), either.size(), between_looks_ms);
+    if (ready < 0 && errno != EINTR) return false;
+    if (ready > 0) return (either[1].revents & POLLIN) == 0;
   }
-  return (either[1].revents & POLLIN) == 0 && (either[0].revents & POLLIN) != 0;
+  return true;
+}
+
+bool death_watch::has_left(std::size_t rank) const noexcept {
+  // acquire: pairs with `job::set_state`.
+  const auto state = job_.line(rank).state.load(std::memory_order_acquire);
+  return static_cast<wire::liveness>(state) != wire::liveness::alive;
 }
 
 void death_watch::note_end(std::size_t rank) const noexcept {
-  // acquire: pairs with `job::set_state`.
-  const auto state = job_.line(rank).state.load(std::memory_order_acquire);
-  if (static_cast<wire::liveness>(state) != wire::liveness::alive) return;
+  if (has_left(rank)) return;
   job_.fail({.code = errc::rank_died,
              .rank = ranks_[rank],
              .text = "rank " + std::to_string(ranks_[rank]) + " (process " +

@@ -12,8 +12,8 @@ namespace muster::shm {
 
 /// Notices that a rank of this machine has ended without leaving, for jobs whose ranks others than
 /// Muster started: breaks the job, for all ranks here. Each rank's thread watches the process of
-/// the next one, and of those after it once that has ended, so that each is watched by one that
-/// lives.
+/// the next one, and of those after it once that has ended or left, so that each is watched by one
+/// that lives.
 class death_watch {
 public:
   /// \param of    outlives this
@@ -27,8 +27,10 @@ public:
 
 private:
   void run() const noexcept;
-  /// Waits until its process has ended; false where this object ends before, or nobody can tell.
+  /// Waits until it has left or its process has ended; false where this object ends before, or
+  /// nobody can tell.
   bool outlives(std::size_t rank) const noexcept;
+  bool has_left(std::size_t rank) const noexcept;
   void note_end(std::size_t rank) const noexcept;
 
   const job& job_;

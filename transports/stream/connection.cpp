@@ -147,6 +147,12 @@ void connection::take_in_front() {
   one.end_frame(rest);
 }
 
+void connection::take_in() {
+  do {
+    if (front_for_ != nullptr) take_in_front();
+  } while (pull());
+}
+
 void connection::forget(link& one) noexcept {
   if (front_for_ == &one && !is_inherited()) skip_front(left_);
   if (body_for_ == &one) body_for_ = nullptr;

@@ -78,6 +78,8 @@ public:
   void skip_front(std::size_t bytes) noexcept;
   /// The front goes to its link, which cannot do with it alone.
   void take_in_front();
+  /// All that has come goes to its links, the front included.
+  void take_in();
   /// The link will be no more.
   void forget(link& one) noexcept;
   /// Whether nothing is on its way to a link.

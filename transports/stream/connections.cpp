@@ -62,7 +62,7 @@ void connections::set_aside(std::size_t peer, const frame& head, std::vector<std
 
 bool connections::hear(std::size_t rank) noexcept {
   connection& from = to(rank);
-  from.pull();
+  from.take_in();
   return from.all_heard();
 }
 

@@ -61,6 +61,10 @@ std::uint16_t address::port() const noexcept {
 }
 
 address address::resolve(const std::string& host, std::uint16_t port) {
+  return resolve_all(host, port).front();
+}
+
+std::vector<address> address::resolve_all(const std::string& host, std::uint16_t port) {
   addrinfo wanted{};
   wanted.ai_family = AF_UNSPEC;
   wanted.ai_socktype = SOCK_STREAM;
@@ -70,9 +74,12 @@ address address::resolve(const std::string& host, std::uint16_t port) {
     throw error(errc::bootstrap, "tcp: '" + host + "' has no address: " + ::gai_strerror(failed));
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
-  address result;
-  std::memcpy(&result.storage, all->ai_addr, all->ai_addrlen);
-  result.length = all->ai_addrlen;
+  std::vector<address> result;
+  for (const addrinfo* each = all.get(); each != nullptr; each = each->ai_next) {
+    result.emplace_back();
+    std::memcpy(&result.back().storage, each->ai_addr, each->ai_addrlen);
+    result.back().length = each->ai_addrlen;
+  }
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace muster::tcp {
 
@@ -29,6 +30,8 @@ struct address {
 
   /// \param host a numeric address or a name. \throws error `errc::bootstrap`
   static address resolve(const std::string& host, std::uint16_t port);
+  /// All that it has.
+  static std::vector<address> resolve_all(const std::string& host, std::uint16_t port);
 };
 
 }  // namespace muster::tcp

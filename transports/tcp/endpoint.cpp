@@ -227,7 +227,7 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   of.to(peer);
   watch(socket.get(), of_connection | peer, all_changes);
   keep_alive(socket.get(), how_.timeout);
-  if (heartbeat_) heartbeat_->await(peer);  // so that it has answered once
+  if (heartbeat_) heartbeat_->greet(peer);
   made_[peer]->open(std::move(socket));
   list(*made_[peer]);
   if (farewell_) made_[peer]->owe_news(*farewell_, {});
@@ -269,12 +269,12 @@ wire::liveness endpoint::state(std::size_t rank) noexcept {
 }
 
 void endpoint::arm() noexcept {
-  if (heartbeat_) heartbeat_->note_sleep(true);
+  if (heartbeat_) heartbeat_->note_sleep();
 }
 
 void endpoint::disarm() noexcept {
   polls_ = 0;
-  if (heartbeat_) heartbeat_->note_sleep(false);
+  if (heartbeat_) heartbeat_->note_awake();
 }
 
 void endpoint::leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept {

@@ -69,19 +69,27 @@ void heartbeat::wake() const noexcept { ring(bell_.get()); }
 
 void heartbeat::await(std::size_t rank) noexcept {
   constexpr std::uint32_t ticks = 2;
-  peer& one = *peers_[rank];
   // relaxed: it orders nothing, and a tick more or less does not matter.
-  if (one.awaited.load(std::memory_order_relaxed) == ticks) return;
-  one.awaited.store(ticks, std::memory_order_relaxed);
-  // seq_cst: either this sees that the thread has stopped asking, or it sees the line above.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!ticks_.exchange(true, std::memory_order_seq_cst)) wake();
+  const std::uint32_t before = peers_[rank]->awaited.exchange(ticks, std::memory_order_relaxed);
+  if (before != 0) return;
+  named_.push_back(rank);
+  wake();
 }
 
-void heartbeat::note_sleep(bool sleeps) noexcept {
+void heartbeat::greet(std::size_t rank) noexcept {
   // relaxed: as above.
-  sleeps_.store(sleeps, std::memory_order_relaxed);
+  peers_[rank]->greetings.store(2, std::memory_order_relaxed);
+  wake();
 }
+
+void heartbeat::note_sleep() noexcept {
+  // relaxed: as above.
+  for (const std::size_t rank : named_) peers_[rank]->awaited.store(0, std::memory_order_relaxed);
+  named_.clear();
+  sleeps_.store(true, std::memory_order_relaxed);
+}
+
+void heartbeat::note_awake() noexcept { sleeps_.store(false, std::memory_order_relaxed); }
 
 bool heartbeat::is_lost(std::size_t rank) const noexcept {
   // relaxed: nothing else is read.
@@ -94,17 +102,39 @@ void heartbeat::run() noexcept {
   const auto interval = std::max(how_.timeout / asked_before_lost, std::chrono::milliseconds(1));
   std::array<pollfd, 2> both = {{{.fd = at_.get(), .events = POLLIN, .revents = 0},
                                  {.fd = bell_.get(), .events = POLLIN, .revents = 0}}};
-  clock::time_point next = clock::now();
+  clock::time_point next{};
   bool asks = false;
+  // relaxed: the bell orders it.
   while (!over_.load(std::memory_order_relaxed)) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
     ::poll(both.data(), both.size(), asks ? static_cast<int>(std::max<long>(left.count(), 0)) : -1);
     std::uint64_t rung = 0;
     const bool is_woken = ::read(bell_.get(), &rung, sizeof rung) == sizeof rung;
     read_all();
-    if (!is_woken && (!asks || clock::now() < next)) continue;
+    if (is_woken && !asks) {
+      last_tick_ = clock::now();
+      next = last_tick_ + interval;
+      asks = true;
+    }
+    if (is_woken) ask_new();
+    if (!asks || clock::now() < next) continue;
+    // Who is named while this finds nobody rings.
     asks = tick();
     next = clock::now() + interval;
+  }
+}
+
+bool heartbeat::is_asked_for(const peer& one) const noexcept {
+  return one.at.length != 0 && (one.awaited.load(std::memory_order_relaxed) != 0 ||
+                                one.greetings.load(std::memory_order_relaxed) != 0);
+}
+
+void heartbeat::ask_new() noexcept {
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    peer& one = *peers_[rank];
+    if (!is_asked_for(one) || one.heard != clock::time_point{}) continue;
+    one.heard = clock::now();
+    send(kind::question, rank, asked_);
   }
 }
 
@@ -118,29 +148,21 @@ bool heartbeat::tick() noexcept {
   bool any = false;
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     peer& one = *peers_[rank];
-    std::uint32_t awaited = one.awaited.load(std::memory_order_relaxed);
-    if (awaited == 0 || one.at.length == 0) {
+    if (!is_asked_for(one)) {
       one.heard = {};
       continue;
     }
     any = true;
     if (one.heard == clock::time_point{} || was_away) one.heard = now;
-    judge(one);
+    std::uint32_t awaited = one.awaited.load(std::memory_order_relaxed);
+    if (awaited != 0) judge(one);
     send(kind::question, rank, asked_);
+    std::uint32_t greetings = one.greetings.load(std::memory_order_relaxed);
+    if (greetings != 0) one.greetings.compare_exchange_strong(greetings, greetings - 1);
     // Where it was said again meanwhile, that counts.
-    if (!sleeps) {
-      one.awaited.compare_exchange_strong(awaited, awaited - 1, std::memory_order_relaxed);
-    }
+    if (awaited != 0 && !sleeps) one.awaited.compare_exchange_strong(awaited, awaited - 1);
   }
-  // seq_cst: pairs with `await`.
-  if (!any) ticks_.store(false, std::memory_order_seq_cst);
-  if (any) return true;
-  const auto is_awaited = [](const auto& one) {
-    return one->at.length != 0 && one->awaited.load(std::memory_order_seq_cst) != 0;
-  };
-  if (std::ranges::none_of(peers_, is_awaited)) return false;
-  ticks_.store(true, std::memory_order_seq_cst);
-  return true;
+  return any;
 }
 
 void heartbeat::judge(peer& one) noexcept {
@@ -169,6 +191,8 @@ void heartbeat::read_all() noexcept {
     } else if (asked_ - got.number < asked_before_lost) {
       from.has_answered = true;
       from.heard = clock::now();
+      // It was away while nobody has acted on that. relaxed: as for all of these.
+      from.lost.store(false, std::memory_order_relaxed);
     }
   }
 }

@@ -40,11 +40,13 @@ public:
 
   // ---- by the thread that drives the engine
 
-  /// This rank waits for that one, or was just told that it is there. Expires unless it is said
-  /// again or the engine sleeps.
+  /// This rank waits for that one. Expires unless it is said again, or the engine sleeps.
   void await(std::size_t rank) noexcept;
-  /// The engine sleeps, or is awake.
-  void note_sleep(bool sleeps) noexcept;
+  /// A connection to it was made: it is asked once or twice, so that it has answered.
+  void greet(std::size_t rank) noexcept;
+  /// The engine is about to sleep: what it waits for is said after this, and holds until it wakes.
+  void note_sleep() noexcept;
+  void note_awake() noexcept;
   /// Whether that rank has been silent for too long, though it was asked.
   bool is_lost(std::size_t rank) const noexcept;
 
@@ -55,7 +57,8 @@ private:
   /// What is known of another rank. All but the atomics is the thread's own.
   struct peer {
     address at;
-    std::atomic<std::uint32_t> awaited = 0;  ///< ticks until it is not any more
+    std::atomic<std::uint32_t> awaited = 0;    ///< ticks until it is not any more
+    std::atomic<std::uint32_t> greetings = 0;  ///< questions to ask whether it is awaited or not
     std::atomic<bool> lost = false;
     bool has_answered = false;
     clock::time_point heard{};  ///< or when it was first asked
@@ -64,6 +67,9 @@ private:
   void run() noexcept;
   /// Asks those that are awaited; false where nobody is.
   bool tick() noexcept;
+  /// Asks those that were not asked yet, without waiting for the next tick.
+  void ask_new() noexcept;
+  bool is_asked_for(const peer& one) const noexcept;
   void judge(peer& one) noexcept;
   void read_all() noexcept;
   void send(kind what, std::size_t to, std::uint64_t number) noexcept;
@@ -73,7 +79,7 @@ private:
   descriptor at_;
   descriptor bell_;  // this thread's own
   std::vector<std::unique_ptr<peer>> peers_;
-  std::atomic<bool> ticks_ = false;
+  std::vector<std::size_t> named_;  // as awaited, by the engine's thread, since it last slept
   std::atomic<bool> sleeps_ = false;
   std::atomic<bool> over_ = false;
   std::uint64_t asked_;  // the number of the last questions

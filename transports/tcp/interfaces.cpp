@@ -132,11 +132,25 @@ std::vector<address> addresses_named(std::string_view text) {
               "MUSTER_INTERFACES is '" + std::string(text) + "'; this machine has no such address");
 }
 
+namespace {
+
+bool is_of_one_link(const address& one) {
+  return one.storage.ss_family == AF_INET6 &&
+         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(one.storage).sin6_addr);
+}
+
+}  // namespace
+
 address first_address_beyond_loopback() {
   for (const local_address& each : all_local()) {
     const auto bits = bits_of(each.at.storage);
     const bool is_ipv4 = each.at.storage.ss_family == AF_INET;
-    if (each.interface != "lo" && is_ipv4 && bits[0] != 127) return each.at;
+    const bool is_of_link = is_ipv4 && bits[0] == 169 && bits[1] == 254;
+    if (each.interface != "lo" && is_ipv4 && bits[0] != 127 && !is_of_link) return each.at;
+  }
+  for (const local_address& each : all_local()) {
+    const bool is_ipv6 = each.at.storage.ss_family == AF_INET6;
+    if (is_ipv6 && !each.at.is_loopback() && !is_of_one_link(each.at)) return each.at;
   }
   throw error(errc::bootstrap, "tcp: this machine has no address but its own loopback");
 }
@@ -189,11 +203,6 @@ listener listen_at_some_port(address at, listening_for what) {
               std::string("tcp: no port of MUSTER_PORTS=") + ports + " is free at " + at.text());
 }
 
-bool is_of_one_link(const address& one) {
-  return one.storage.ss_family == AF_INET6 &&
-         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(one.storage).sin6_addr);
-}
-
 }  // namespace
 
 listener listen_as_asked(const address& usual) {
@@ -227,6 +236,14 @@ std::chrono::milliseconds timeout_asked_for() {
                                             "'; expected seconds, such as 10 or 0.5, or 0: never");
   }
   return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+listener listen_everywhere_at(std::uint16_t port) {
+  try {
+    return listen_at(address::resolve("::", port));
+  } catch (const error&) {  // there is no IPv6
+    return listen_at(address::resolve("0.0.0.0", port));
+  }
 }
 
 std::vector<address> addresses_for(const listener& one) {

@@ -36,6 +36,8 @@ listener listen_everywhere();
 /// What `MUSTER_TIMEOUT` says; 0: never. \throws error `errc::invalid_argument`
 std::chrono::milliseconds timeout_asked_for();
 
+/// At all of this machine's addresses, of both kinds. \throws error `errc::bootstrap`
+listener listen_everywhere_at(std::uint16_t port);
 /// By which other machines may reach `one`: not this machine's own loopback, unless it has nothing
 /// else, nor what means something on one link only.
 std::vector<address> addresses_for(const listener& one);

@@ -54,6 +54,10 @@ std::optional<listener> try_listening_at(const address& at, listening_for what) 
   listener made{.socket = descriptor(::socket(at.storage.ss_family, kind, 0)), .at = at};
   if (!made.socket) fail("listen at", at);
   set(made.socket.get(), SOL_SOCKET, SO_REUSEADDR);
+  // All addresses are those of IPv4, too.
+  if (at.storage.ss_family == AF_INET6 && at.is_anywhere()) {
+    set(made.socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  }
   if (::bind(made.socket.get(), at.get(), at.length) != 0 ||
       ::listen(made.socket.get(), SOMAXCONN) != 0) {
     if (errno == EADDRINUSE) return std::nullopt;

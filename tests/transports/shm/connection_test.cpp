@@ -97,6 +97,24 @@ TEST_CASE("a message at the front whose receiver goes away is kept") {
   CHECK(takes(*again, {front.begin() + 16, front.end()}));
 }
 
+TEST_CASE("what came is heard behind what nobody has taken yet") {
+  couple two;
+  const auto front = bytes_of(0, 64);
+  const auto next = bytes_of(1, 64);
+  const wire::open_link slow(two.second.links(), 0, 0, purpose::receive);
+  const wire::open_link other(two.second.links(), 1, 0, purpose::receive);
+  for (const std::size_t lane : {0, 1}) {
+    const wire::open_link out(two.first.links(), lane, 1, purpose::send);
+    REQUIRE(out->has_room(64));
+    out->send({}, lane == 0 ? front : next);
+  }
+  REQUIRE(slow->holds(64));
+  CHECK_FALSE(other->holds(64));
+  CHECK(two.second.members().all_heard(0));
+  CHECK(takes(*other, next));
+  CHECK(takes(*slow, front));
+}
+
 TEST_CASE("a lane that nobody receives from fills up, and the others go on") {
   couple two;
   const wire::open_link stuck(two.first.links(), 0, 1, purpose::send);

@@ -70,12 +70,22 @@ TEST_CASE("a rank that sleeps is woken") {
   of.begin(0);
   of.begin(1);
   CHECK_FALSE(of.loses(1, timeout));
+  of.all[0]->note_sleep();
   of.all[0]->await(1);
-  of.all[0]->note_sleep(true);
   of.all[1].reset();
   pollfd rung{.fd = of.bell.get(), .events = POLLIN, .revents = 0};
   CHECK(::poll(&rung, 1, 10000) == 1);
   CHECK(of.all[0]->is_lost(1));
+}
+
+TEST_CASE("who was only greeted has answered") {
+  ranks of(2);
+  of.begin(0);
+  of.begin(1);
+  of.all[0]->greet(1);
+  std::this_thread::sleep_for(timeout / 2);
+  of.all[1].reset();
+  CHECK(of.loses(1, 20 * timeout));
 }
 
 TEST_CASE("who is not waited for is not asked") {

@@ -298,7 +298,7 @@ void run_on_made_hosts(const options& what) {
                                     "--remote-shell",
                                     made_hosts::script().string() + " --shell",
                                     "--bind",
-                                    what.bind_to_core ? "core" : "none"};
+                                    "none"};  // the hosts share all cores
   if (what.tag_output) words.push_back("--tag-output");
   if (what.kernel_copies_from != 0) {
     words.insert(words.end(), {"--kernel-copies-from", std::to_string(what.kernel_copies_from)});

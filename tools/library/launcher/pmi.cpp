@@ -127,9 +127,9 @@ std::unique_ptr<private_channel> begin(const pmi_wire& wire, std::size_t rank, s
 
 std::unique_ptr<private_channel> open_pmi(pmi_version which) {
   const auto wire = pmi_wire::find();
-  const auto rank = pmi_number("PMI_RANK");
-  const auto size = pmi_number("PMI_SIZE");
-  if (!wire || !rank || !size || *size == 1) return nullptr;
+  const auto rank = pmi_number(std::getenv("PMI_RANK"));
+  const auto size = pmi_number(std::getenv("PMI_SIZE"));
+  if (!wire || !rank || !size) return nullptr;
   auto begun = which == pmi_version::one ? begin<first_version>(*wire, *rank, *size)
                                          : begin<second_version>(*wire, *rank, *size);
   if (begun) return begun;
@@ -138,6 +138,9 @@ std::unique_ptr<private_channel> open_pmi(pmi_version which) {
 }
 
 std::optional<meeting> meet_by_pmi() {
+  if (pmi_number(std::getenv("PMI_SIZE")) == 1) return meeting();
+  // Others than Hydra, which alone sets this, begin with a process once.
+  if (is_used_by_mpi() && std::getenv("MPI_LOCALRANKID") == nullptr) return std::nullopt;
   std::unique_ptr<private_channel> all;
   try {
     all = open_pmi(pmi_version::one);

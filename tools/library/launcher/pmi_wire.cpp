@@ -1,5 +1,6 @@
 #include "tools/library/launcher/pmi_wire.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,13 +12,12 @@
 
 namespace muster::launcher {
 
-std::optional<std::size_t> pmi_number(const char* variable) {
-  const char* const set = std::getenv(variable);
-  if (set == nullptr) return std::nullopt;
-  const std::string_view text(set);
+std::optional<std::size_t> pmi_number(const char* text) {
+  if (text == nullptr) return std::nullopt;
+  const std::string_view digits(text);
   std::size_t number = 0;
-  const auto [end, code] = std::from_chars(text.begin(), text.end(), number);
-  return code == std::errc{} && end == text.end() ? std::optional(number) : std::nullopt;
+  const auto [end, code] = std::from_chars(digits.begin(), digits.end(), number);
+  return code == std::errc{} && end == digits.end() ? std::optional(number) : std::nullopt;
 }
 
 std::string_view pmi_field(std::string_view text, std::string_view name, char separator) {
@@ -32,15 +32,16 @@ std::string_view pmi_field(std::string_view text, std::string_view name, char se
 }
 
 std::optional<pmi_wire> pmi_wire::find() {
-  const auto socket = pmi_number("PMI_FD");
-  // A process that one of the ranks has started inherits the variable, but often not the socket.
-  const bool is_open = socket && ::write(static_cast<int>(*socket), nullptr, 0) == 0;
+  const auto socket = pmi_number(std::getenv("PMI_FD"));
+  // A process that one of the ranks has started inherits the variable, but no socket that is open.
+  const bool is_open =
+      socket && ::send(static_cast<int>(*socket), nullptr, 0, MSG_NOSIGNAL | MSG_DONTWAIT) == 0;
   return is_open ? std::optional(pmi_wire(static_cast<int>(*socket))) : std::nullopt;
 }
 
 bool pmi_wire::write_all(std::string_view text) const {
   while (!text.empty()) {
-    const ssize_t put = ::write(socket_, text.data(), text.size());
+    const ssize_t put = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return false;
     text.remove_prefix(static_cast<std::size_t>(put));

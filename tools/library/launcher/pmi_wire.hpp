@@ -30,7 +30,7 @@ private:
 /// \param separator a space in PMI-1, `;` in PMI-2
 std::string_view pmi_field(std::string_view text, std::string_view name, char separator = ' ');
 
-/// What the environment's variable says; nothing where that is no number.
-std::optional<std::size_t> pmi_number(const char* variable);
+/// \param text null: there is none. Nothing where it is no number.
+std::optional<std::size_t> pmi_number(const char* text);
 
 }  // namespace muster::launcher

@@ -57,7 +57,7 @@ std::optional<meeting> meet_by_pmix() {
   auto begun = pmix_library::begin();
   if (!begun) return std::nullopt;
   channel all(std::move(begun));
-  return all.size() > 1 ? std::optional(meet_through(all)) : std::nullopt;
+  return all.size() > 1 ? meet_through(all) : meeting();
 }
 
 }  // namespace muster::launcher

@@ -19,6 +19,7 @@ namespace muster::launcher {
 namespace {
 
 constexpr char separator = '/';
+constexpr const char* refusal = "!";
 
 /// By which rank 0 knows who can reach it through the loopback interface.
 std::string name_of_this_machine() {
@@ -52,6 +53,15 @@ std::string invitation_to(const meeting& one) {
   return text;
 }
 
+/// As a launcher's text may be.
+std::string printable(std::string text) {
+  constexpr std::size_t most = 500;
+  for (char& letter : text) {
+    if (letter == ';' || letter == '=' || letter < '!' || letter > '~') letter = '_';
+  }
+  return text.substr(0, most);
+}
+
 /// Where rank 0 serves by all of its addresses, or by the one that it was told to use.
 meeting open_door() {
   meeting one;
@@ -65,6 +75,9 @@ meeting open_door() {
 }
 
 void accept(std::string_view invitation, meeting& into) {
+  if (invitation.starts_with(refusal)) {
+    throw error(errc::bootstrap, "rank 0: " + std::string(invitation.substr(1)), 0);
+  }
   into.place.key = parse_key(next_part(invitation, separator));
   into.place.port = static_cast<std::uint16_t>(
       parse_number(next_part(invitation, separator), "rank 0's port", UINT16_MAX));
@@ -80,7 +93,12 @@ void accept(std::string_view invitation, meeting& into) {
 meeting meet_through(private_channel& all) {
   meeting one;
   if (all.rank() == 0) {
-    one = open_door();
+    try {
+      one = open_door();
+    } catch (const error& why) {
+      all.hear_rank_0(refusal + printable(why.what()));  // nobody is to wait for it
+      throw;
+    }
     all.hear_rank_0(invitation_to(one));
     one.place.hosts = {one.door->at.local().host_text()};
   } else {

@@ -45,7 +45,7 @@ std::optional<meeting> meet_by_slurm() {
   one.rank = parse_number(rank, "SLURM_PROCID");
   one.size = parse_number(size, "SLURM_STEP_NUM_TASKS");
   check(one);
-  if (one.size == 1) return std::nullopt;
+  if (one.size == 1) return one;
   one.place.hosts = {first_node_of(nodes)};
   one.place.port =
       port_of_step(parse_number(job, "SLURM_JOB_ID"), parse_number(step, "SLURM_STEP_ID"));
