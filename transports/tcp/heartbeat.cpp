@@ -69,21 +69,21 @@ void heartbeat::wake() const noexcept { ring(bell_.get()); }
 
 void heartbeat::await(std::size_t rank) noexcept {
   constexpr std::uint32_t ticks = 2;
-  // relaxed: it orders nothing, and a tick more or less does not matter.
-  const std::uint32_t before = peers_[rank]->awaited.exchange(ticks, std::memory_order_relaxed);
-  if (before != 0) return;
+  peer& one = *peers_[rank];
+  // seq_cst: either this sees that the thread has stopped asking, or the thread sees this.
+  if (one.awaited.exchange(ticks, std::memory_order_seq_cst) != 0) return;
   named_.push_back(rank);
-  wake();
+  if (!one.is_asked.load(std::memory_order_seq_cst)) wake();
 }
 
 void heartbeat::greet(std::size_t rank) noexcept {
-  // relaxed: as above.
+  // relaxed: the bell orders it.
   peers_[rank]->greetings.store(2, std::memory_order_relaxed);
   wake();
 }
 
 void heartbeat::note_sleep() noexcept {
-  // relaxed: as above.
+  // relaxed: it orders nothing, and a tick more or less does not matter.
   for (const std::size_t rank : named_) peers_[rank]->awaited.store(0, std::memory_order_relaxed);
   named_.clear();
   sleeps_.store(true, std::memory_order_relaxed);
@@ -118,14 +118,14 @@ void heartbeat::run() noexcept {
     }
     if (is_woken) ask_new();
     if (!asks || clock::now() < next) continue;
-    // Who is named while this finds nobody rings.
     asks = tick();
     next = clock::now() + interval;
   }
 }
 
 bool heartbeat::is_asked_for(const peer& one) const noexcept {
-  return one.at.length != 0 && (one.awaited.load(std::memory_order_relaxed) != 0 ||
+  // seq_cst: pairs with `await`.
+  return one.at.length != 0 && (one.awaited.load(std::memory_order_seq_cst) != 0 ||
                                 one.greetings.load(std::memory_order_relaxed) != 0);
 }
 
@@ -134,6 +134,7 @@ void heartbeat::ask_new() noexcept {
     peer& one = *peers_[rank];
     if (!is_asked_for(one) || one.heard != clock::time_point{}) continue;
     one.heard = clock::now();
+    one.is_asked.store(true, std::memory_order_relaxed);
     send(kind::question, rank, asked_);
   }
 }
@@ -149,9 +150,14 @@ bool heartbeat::tick() noexcept {
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     peer& one = *peers_[rank];
     if (!is_asked_for(one)) {
-      one.heard = {};
-      continue;
+      // seq_cst: pairs with `await`.
+      one.is_asked.store(false, std::memory_order_seq_cst);
+      if (!is_asked_for(one)) {
+        one.heard = {};
+        continue;
+      }
     }
+    one.is_asked.store(true, std::memory_order_relaxed);
     any = true;
     if (one.heard == clock::time_point{} || was_away) one.heard = now;
     std::uint32_t awaited = one.awaited.load(std::memory_order_relaxed);

@@ -59,6 +59,7 @@ private:
     address at;
     std::atomic<std::uint32_t> awaited = 0;    ///< ticks until it is not any more
     std::atomic<std::uint32_t> greetings = 0;  ///< questions to ask whether it is awaited or not
+    std::atomic<bool> is_asked = false;  ///< at every tick: it need not be told of who awaits it
     std::atomic<bool> lost = false;
     bool has_answered = false;
     clock::time_point heard{};  ///< or when it was first asked
