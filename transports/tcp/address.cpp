@@ -31,14 +31,6 @@ bool address::is_loopback() const noexcept {
   return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
 }
 
-address address::anywhere() const noexcept {
-  address all;
-  all.storage.ss_family = storage.ss_family;
-  all.length = length;
-  all.set_port(port());
-  return all;
-}
-
 bool address::is_anywhere() const noexcept {
   if (storage.ss_family == AF_INET) {
     return reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr == htonl(INADDR_ANY);

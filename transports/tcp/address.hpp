@@ -16,8 +16,7 @@ struct address {
 
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
   bool is_loopback() const noexcept;
-  /// Of all addresses of its kind, with the same port.
-  address anywhere() const noexcept;
+  /// Whether it is all addresses of its kind.
   bool is_anywhere() const noexcept;
   /// By which this machine itself reaches it: where it is all addresses, the loopback's.
   address local() const;

@@ -203,6 +203,16 @@ listener listen_at_some_port(address at, listening_for what) {
               std::string("tcp: no port of MUSTER_PORTS=") + ports + " is free at " + at.text());
 }
 
+/// Of both kinds, where there is IPv6.
+template <class Listen>
+listener at_all_addresses(std::uint16_t port, Listen listen) {
+  try {
+    return listen(address::resolve("::", port));
+  } catch (const error&) {
+    return listen(address::resolve("0.0.0.0", port));
+  }
+}
+
 }  // namespace
 
 listener listen_as_asked(const address& usual) {
@@ -216,11 +226,8 @@ listener listen_everywhere() {
   if (const char* const interfaces = environment::read(environment::interfaces)) {
     return listen_at_some_port(addresses_named(interfaces).front(), listening_for::connections);
   }
-  try {  // of both kinds
-    return listen_at_some_port(address::resolve("::", 0), listening_for::connections);
-  } catch (const error&) {
-    return listen_at_some_port(address::resolve("0.0.0.0", 0), listening_for::connections);
-  }
+  return at_all_addresses(
+      0, [](const address& all) { return listen_at_some_port(all, listening_for::connections); });
 }
 
 std::chrono::milliseconds timeout_asked_for() {
@@ -239,11 +246,7 @@ std::chrono::milliseconds timeout_asked_for() {
 }
 
 listener listen_everywhere_at(std::uint16_t port) {
-  try {
-    return listen_at(address::resolve("::", port));
-  } catch (const error&) {  // there is no IPv6
-    return listen_at(address::resolve("0.0.0.0", port));
-  }
+  return at_all_addresses(port, [](const address& all) { return listen_at(all); });
 }
 
 std::vector<address> addresses_for(const listener& one) {

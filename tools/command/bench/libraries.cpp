@@ -20,7 +20,7 @@ arguments muster_arguments(const extent& size, const program_places& places) {
   if (size.nodes > 1) all.insert(all.end(), {"--nodes", std::to_string(size.nodes)});
   if (size.hosts > 1) {
     all.insert(all.end(), {"--hosts", made_hosts::list(size.ranks, size.hosts), "--remote-shell",
-                           made_hosts::script().string() + " --shell", "--bind", "none"});
+                           made_hosts::remote_shell(), "--bind", "none"});
   }
   all.push_back(places.workers / "worker_muster");
   if (!places.catalog_file.empty()) {

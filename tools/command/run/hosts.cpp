@@ -296,7 +296,7 @@ void run_on_made_hosts(const options& what) {
                                     "--hosts",
                                     made_hosts::list(what.ranks, what.hosts_made),
                                     "--remote-shell",
-                                    made_hosts::script().string() + " --shell",
+                                    made_hosts::remote_shell(),
                                     "--bind",
                                     "none"};  // the hosts share all cores
   if (what.tag_output) words.push_back("--tag-output");

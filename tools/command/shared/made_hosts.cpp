@@ -41,6 +41,8 @@ std::filesystem::path script() {
   return std::filesystem::exists(built) ? built : folder / "../libexec/muster/muster-hosts";
 }
 
+std::string remote_shell() { return script().string() + " --shell"; }
+
 void run_self_among(std::size_t count, const std::vector<std::string>& arguments) {
   const std::string file = script().string();
   std::vector<std::string> words = {file, std::to_string(count), self().string()};

@@ -18,6 +18,9 @@ std::string list(std::size_t ranks, std::size_t hosts);
 /// The script that makes hosts: tools/hosts, beside this program.
 std::filesystem::path script();
 
+/// A remote shell to them, as `muster run --remote-shell` takes it.
+std::string remote_shell();
+
 /// Replaces this process by one that runs this program with these arguments where `count` hosts are
 /// made. \throws error `errc::resource`
 [[noreturn]] void run_self_among(std::size_t count, const std::vector<std::string>& arguments);
@@ -26,7 +29,7 @@ std::filesystem::path script();
 [[noreturn]] void run_again_among(std::size_t count);
 inline constexpr const char* inside = "--hosts-are-made";
 
-/// A remote shell to made hosts that needs no argument of its own, as launchers of MPIs want one:
+/// One that needs no argument of its own, as launchers of MPIs want one:
 /// an executable file. \param folder where to put it
 std::filesystem::path write_remote_shell(const std::filesystem::path& folder);
 

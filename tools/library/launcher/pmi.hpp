@@ -9,7 +9,7 @@ namespace muster::launcher {
 
 enum class pmi_version { one, two };
 
-/// A process manager's PMI, where this process has one; null where it has none, or it stands alone.
+/// A process manager's PMI, where this process has one; null where it has none.
 /// MPICH's Hydra and Slurm's `srun --mpi=pmi2` speak both versions.
 /// \throws error `errc::bootstrap` where it does not speak this one
 std::unique_ptr<private_channel> open_pmi(pmi_version which);
