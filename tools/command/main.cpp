@@ -68,7 +68,7 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
       ->type_name("HOST:RANKS,...");
   run->add_option("--hosts-made", what.hosts_made,
                   "start them on so many hosts that are made of this machine, evenly: network\n"
-                  "namespaces, to try code for several machines; as root")
+                  "namespaces, to try code for several machines; as root, and bound to no core")
       ->check(CLI::Range(1, 250))
       ->excludes("--hosts");
   run->add_option("--remote-shell", what.remote_shell,

@@ -9,9 +9,9 @@
 namespace muster::cluster {
 namespace {
 
-/// A failure, as it is told.
+/// A failure, as it is told. Without gaps, in which other memory of this rank would go along.
 struct told_failure {
-  std::int32_t code;
+  std::int64_t code;
   std::uint64_t rank;
   std::array<char, 1024> text;
 };
@@ -67,7 +67,7 @@ void newsroom::send(std::size_t to, std::uint64_t team, std::size_t from, kind w
 
 void newsroom::tell_failure(std::size_t to, std::uint64_t team, kind what,
                             const wire::failure& why) {
-  told_failure told{.code = static_cast<std::int32_t>(why.code), .rank = why.rank, .text = {}};
+  told_failure told{.code = static_cast<std::int64_t>(why.code), .rank = why.rank, .text = {}};
   why.text.copy(told.text.data(), told.text.size() - 1);
   send(to, team, 0, what, bytes_of(told));
 }
