@@ -69,7 +69,7 @@ fabric::fabric(rank_memory& own)
                    .board = own.job_.here().board(0),
                    .board_lot = nullptr}) {}
 
-fabric::fabric(rank_memory& own, view in)
+fabric::fabric(rank_memory& own, shm::team_view in)
     : wire::fabric({.memory = &memory_,
                     .links = &links_,
                     .members = &membership_,
@@ -149,11 +149,11 @@ std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> member
   std::vector<std::size_t> ranks;
   for (const std::size_t member : members) ranks.push_back(members_[member]);
   const auto [control, board, team] = find_lots(members, sites);
-  view in = {.members = std::move(ranks),
-             .team = team,
-             .shared = shm::team_memory(control),
-             .board = {board + sizeof(shm::lot_head), local_peers(members).size(), much},
-             .board_lot = board};
+  shm::team_view in = {.members = std::move(ranks),
+                       .team = team,
+                       .shared = shm::team_memory(control),
+                       .board = {board + sizeof(shm::lot_head), local_peers(members).size(), much},
+                       .board_lot = board};
   return std::unique_ptr<fabric>(new fabric(own_, std::move(in)));
 }
 
@@ -173,8 +173,8 @@ void fabric::refuse(std::span<const std::size_t> members, std::span<const wire::
   shm::lots::leave(control, [] {});
 }
 
-fabric::lots_of_team fabric::find_lots(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites) const noexcept {
+shm::team_lots fabric::find_lots(std::span<const std::size_t> members,
+                                 std::span<const wire::site> sites) const noexcept {
   std::uint64_t control = 0;
   std::uint64_t board = 0;
   std::uint64_t team = 0;

@@ -75,24 +75,10 @@ public:
   wire::footprint footprint() const noexcept override;
 
 private:
-  /// A team, as one of its ranks sees it.
-  struct view {
-    std::vector<std::size_t> members;  ///< ranks of the job, in the team's order
-    std::uint64_t team;                ///< its number
-    shm::team_memory shared;
-    wire::board board;
-    std::byte* board_lot;  ///< to leave at the end; null for the team of the job
-  };
-  fabric(rank_memory& own, view in);
+  fabric(rank_memory& own, shm::team_view in);
 
-  /// Where this machine's memory of a team in the making is.
-  struct lots_of_team {
-    std::byte* control;
-    std::byte* board;
-    std::uint64_t team;
-  };
-  lots_of_team find_lots(std::span<const std::size_t> members,
-                         std::span<const wire::site> sites) const noexcept;
+  shm::team_lots find_lots(std::span<const std::size_t> members,
+                           std::span<const wire::site> sites) const noexcept;
   /// Those of `members`, by place among them, that are on this machine.
   std::vector<std::size_t> local_peers(std::span<const std::size_t> members) const;
 

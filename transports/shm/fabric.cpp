@@ -45,7 +45,7 @@ fabric::fabric(const job& of, std::size_t rank)
               .board = of.board(of.shape().node_of(rank)),
               .board_lot = nullptr}) {}
 
-fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, view in)
+fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, team_view in)
     : wire::fabric({.memory = &memory_,
                     .links = &links_,
                     .members = &membership_,
@@ -116,11 +116,11 @@ std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> member
   std::vector<std::size_t> ranks;
   for (const std::size_t member : members) ranks.push_back(members_[member]);
   const auto [control, board, team] = find_lots(members, sites);
-  view in = {.members = std::move(ranks),
-             .team = team,
-             .shared = team_memory(control),
-             .board = {board + sizeof(lot_head), local_peers(members).size(), much},
-             .board_lot = board};
+  team_view in = {.members = std::move(ranks),
+                  .team = team,
+                  .shared = team_memory(control),
+                  .board = {board + sizeof(lot_head), local_peers(members).size(), much},
+                  .board_lot = board};
   return std::unique_ptr<fabric>(new fabric(job_, rank_, own_, std::move(in)));
 }
 
@@ -135,8 +135,8 @@ void fabric::refuse(std::span<const std::size_t> members, std::span<const wire::
   lots::leave(control, [] {});
 }
 
-fabric::lots_of_team fabric::find_lots(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites) const noexcept {
+team_lots fabric::find_lots(std::span<const std::size_t> members,
+                            std::span<const wire::site> sites) const noexcept {
   const muster::shape& shape = job_.shape();
   std::uint64_t control = 0;
   std::uint64_t board = 0;

@@ -56,24 +56,10 @@ private:
     stream::connections connections;
     std::uint32_t teams = 0;  ///< that this rank has given a number
   };
-  /// A team, as one of its ranks sees it.
-  struct view {
-    std::vector<std::size_t> members;  ///< ranks of the job, in the team's order
-    std::uint64_t team;                ///< its number
-    team_memory shared;
-    wire::board board;
-    std::byte* board_lot;  ///< to leave at the end; null for the team of the job
-  };
-  fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, view in);
+  fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, team_view in);
 
-  /// Where the memory of a team in the making is that its members have provided.
-  struct lots_of_team {
-    std::byte* control;
-    std::byte* board;
-    std::uint64_t team;
-  };
-  lots_of_team find_lots(std::span<const std::size_t> members,
-                         std::span<const wire::site> sites) const noexcept;
+  team_lots find_lots(std::span<const std::size_t> members,
+                      std::span<const wire::site> sites) const noexcept;
   /// Those of `members`, by place among them, that share this rank's node.
   std::vector<std::size_t> local_peers(std::span<const std::size_t> members) const;
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <muster/wire/board.hpp>
 #include <muster/wire/call_record.hpp>
@@ -45,6 +46,22 @@ private:
 
   std::byte* base_;
   wire::call_record* records_;
+};
+
+/// A team, as the fabric of one of its ranks is made for it.
+struct team_view {
+  std::vector<std::size_t> members;  ///< ranks of the job, in the team's order
+  std::uint64_t team;                ///< its number
+  team_memory shared;
+  wire::board board;     ///< of this rank's node
+  std::byte* board_lot;  ///< to leave at the end; null for the team of the job
+};
+
+/// Where the memory of a team in the making is that its members have provided.
+struct team_lots {
+  std::byte* control;
+  std::byte* board;  ///< of this rank's node
+  std::uint64_t team;
 };
 
 }  // namespace muster::shm
