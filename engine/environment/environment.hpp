@@ -98,10 +98,10 @@ inline constexpr variable key_file{.name = "MUSTER_KEY_FILE",
 inline constexpr variable interfaces{
     .name = "MUSTER_INTERFACES",
     .values = "interfaces, networks, addresses, as in `eth0,10.1.0.0/16`",
-    .otherwise = "the one by which the rendezvous is reached",
+    .otherwise = "that by which the rendezvous is reached, and others that are as fast",
     .what =
-        "By which of its addresses a machine is reached by others of the job; may differ between "
-        "machines.",
+        "By which of its addresses a machine is reached by others of the job, one for each port "
+        "that it has: its rails. May differ between machines.",
     .reader = "each rank of a job on several machines",
     .whom = audience::programs};
 
@@ -111,6 +111,14 @@ inline constexpr variable ports{.name = "MUSTER_PORTS",
                                 .what = "Where ranks listen for each other: a port each.",
                                 .reader = "each rank of a job on several machines",
                                 .whom = audience::programs};
+
+inline constexpr variable connections{
+    .name = "MUSTER_CONNECTIONS",
+    .values = "1 to 16",
+    .otherwise = "`1`",
+    .what = "How many connections each pair of ranks of two machines has on each of its rails.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
 
 inline constexpr variable timeout{.name = "MUSTER_TIMEOUT",
                                   .values = "seconds; `0`: never",

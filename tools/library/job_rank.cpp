@@ -56,7 +56,7 @@ public:
                   const recording_folder& arrivals)
       : job_(of), rank_(where.how.rank) {
     try {
-      own_.emplace(of, where.how, std::move(where.at), std::move(where.peers));
+      own_.emplace(of, where.how, std::move(where.doors), std::move(where.peers));
       fabric_.emplace(*own_);
       parts_.emplace(*fabric_,
                      rank_place{of.here(), of.place_of(rank_), of.shape(), rank_, of.machine(),

@@ -32,8 +32,8 @@ std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
 /// How a rank reaches those of other machines: see `tcp::endpoint`.
 struct network_place {
   tcp::endpoint::settings how;
-  tcp::listener at;
-  std::vector<tcp::address> peers;
+  std::vector<tcp::listener> doors;
+  std::vector<tcp::paths> peers;
 };
 /// The same of a job on several.
 std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,

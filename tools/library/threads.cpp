@@ -85,7 +85,7 @@ constexpr std::size_t zero_copy_from = std::size_t{32} << 10;
 class tcp_job final : public threads_job {
 public:
   tcp_job(const std::vector<place>& places, const thread_options& options)
-      : places_(places), key_(tcp::job_key::random()) {
+      : places_(places), key_(tcp::job_key::random()), connections_(options.connections) {
     const shape all(places);
     const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -107,10 +107,11 @@ public:
                                       const recording_folder& arrivals) override {
     const cluster::job& of = nodes_[node_of_[rank]];
     network_place where{.how = {.rank = rank, .key = key_},
-                        .at = std::move(listeners_[rank]),
-                        .peers = std::vector<tcp::address>(places_.size())};
+                        .doors = {},
+                        .peers = std::vector<tcp::paths>(places_.size())};
+    where.doors.push_back(std::move(listeners_[rank]));
     for (std::size_t peer = 0; peer < places_.size(); ++peer) {
-      if (!of.is_here(peer)) where.peers[peer] = addresses_[peer];
+      if (!of.is_here(peer)) where.peers[peer].assign(connections_, {0, addresses_[peer]});
     }
     return make_job_rank(of, std::move(where), options, arrivals);
   }
@@ -121,6 +122,7 @@ public:
 private:
   std::vector<place> places_;
   tcp::job_key key_;
+  std::size_t connections_;
   std::vector<tcp::listener> listeners_;
   std::vector<tcp::address> addresses_;  // where these listen
   std::vector<std::size_t> node_of_;

@@ -51,7 +51,7 @@ struct world::parts {
       : here(std::move(joined)), rank(make_job_rank(*here, here->joined_as(), options, arrivals)) {}
   parts(cluster::bootstrapped joined, const world_options& options)
       : cluster(std::move(joined.of)),
-        rank(make_job_rank(*cluster, {joined.how, std::move(joined.at), std::move(joined.peers)},
+        rank(make_job_rank(*cluster, {joined.how, std::move(joined.doors), std::move(joined.peers)},
                            options, profile::folder_asked_for())) {}
   /// Ranks that others than `muster run` started see to each other.
   void watch() {

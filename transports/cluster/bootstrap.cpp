@@ -15,6 +15,7 @@
 #include "transports/shm/bootstrap.hpp"
 #include "transports/shm/handshake.hpp"
 #include "transports/tcp/interfaces.hpp"
+#include "transports/tcp/rails.hpp"
 
 namespace muster::cluster {
 namespace {
@@ -28,7 +29,7 @@ constexpr std::size_t not_launched = ~std::size_t{0};
 struct introduction {
   fixed_text<32> version;
   shm::handshake who;
-  tcp::address at;
+  tcp::reach at;
   std::size_t launched = not_launched;  ///< `prepared_machine::lowest`
 };
 
@@ -115,9 +116,9 @@ muster::machine agree(const std::vector<outcome>& all) {
 
 bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                       std::optional<prepared_machine> prepared) {
-  tcp::listener at = tcp::listen_as_asked(among.local_address());
+  tcp::open_rails rails = tcp::listen_on_rails(among.local_address());
   const introduction mine{
-      .version = fixed_text<32>(version), .who = shm::describe_this_process(), .at = at.at};
+      .version = fixed_text<32>(version), .who = shm::describe_this_process(), .at = rails.told};
   const std::vector<introduction> all = tell_all(among, mine);
   check_versions(all);
   const std::vector<place> places = places_of(all);
@@ -126,9 +127,10 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   std::optional<shm::job> here = make_here(among, ranks_on(node, places), std::move(prepared), how);
   const muster::machine agreed = agree(tell_all(among, how));
 
-  std::vector<tcp::address> peers(all.size());
+  std::vector<tcp::paths> peers(all.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (places[rank].node != node) peers[rank] = all[rank].at;
+    if (places[rank].node == node) continue;
+    peers[rank] = tcp::paths_between(mine.at, all[rank].at, among.rank() < rank);
   }
   // What says that it is another machine may be a container of this one.
   const auto runs_here = [&](const introduction& rank) {
@@ -141,7 +143,7 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                   .key = key,
                   .window = 2 * agreed.message_piece,
                   .timeout = tcp::timeout_asked_for()},
-          .at = std::move(at),
+          .doors = std::move(rails.doors),
           .peers = std::move(peers)};
 }
 

@@ -7,6 +7,7 @@
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/rendezvous.hpp"
 #include "transports/tcp/endpoint.hpp"
+#include "transports/tcp/rails.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace muster::cluster {
@@ -15,8 +16,8 @@ namespace muster::cluster {
 struct bootstrapped {
   job of;
   tcp::endpoint::settings how;
-  tcp::listener at;
-  std::vector<tcp::address> peers;
+  std::vector<tcp::listener> doors;
+  std::vector<tcp::paths> peers;
 };
 
 /// Memory that ranks of one machine share already.

@@ -39,15 +39,16 @@ std::size_t place_among(std::span<const std::size_t> members, std::size_t rank) 
 
 // ---- what a rank's fabrics share
 
-rank_memory::rank_memory(const job& of, const tcp::endpoint::settings& how, tcp::listener at,
-                         std::vector<tcp::address> peers)
+rank_memory::rank_memory(const job& of, const tcp::endpoint::settings& how,
+                         std::vector<tcp::listener> doors, std::vector<tcp::paths> peers)
     : job_(of),
       rank_(how.rank),
       buffers_(of.here().arena(0, of.place_of(rank_))),
       boards_(of.here().boards(of.place_of(rank_))),
       controls_(of.here().controls(of.place_of(rank_))),
       here_(of.here(), of.place_of(rank_), of.ranks_here()),
-      network_(with_bell(how, of.here().bell(of.place_of(rank_))), std::move(at), std::move(peers)),
+      network_(with_bell(how, of.here().bell(of.place_of(rank_))), std::move(doors),
+               std::move(peers)),
       news_(of, rank_, network_),
       connections_(of.size(), {&here_, &network_}, &news_) {
   news_.speak_through(connections_);

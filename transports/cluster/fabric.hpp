@@ -28,9 +28,9 @@ namespace muster::cluster {
 class rank_memory {
 public:
   /// \param of      outlives this
-  /// \param at, peers as of `tcp::endpoint`, which knows no rank of this machine
-  rank_memory(const job& of, const tcp::endpoint::settings& how, tcp::listener at,
-              std::vector<tcp::address> peers);
+  /// \param doors, peers as of `tcp::endpoint`, which knows no rank of this machine
+  rank_memory(const job& of, const tcp::endpoint::settings& how, std::vector<tcp::listener> doors,
+              std::vector<tcp::paths> peers);
   rank_memory(const rank_memory&) = delete;
   rank_memory& operator=(const rank_memory&) = delete;
 

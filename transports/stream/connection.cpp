@@ -68,6 +68,7 @@ bool connection::is_sane(const frame& next) const noexcept {
     case frame::kind::consumed:
       return next.bytes == sizeof(std::uint64_t);
     case frame::kind::placed:
+      return next.bytes == 0 && confirms_bodies();
     case frame::kind::refused:
       return next.bytes == 0 && !fills_places();
   }

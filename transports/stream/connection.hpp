@@ -62,6 +62,10 @@ public:
                           std::span<const std::byte> body) noexcept = 0;
   /// Whether bodies come by themselves into places that were posted. If not, `fetch` gets one.
   virtual bool fills_places() const noexcept = 0;
+  /// Whether their sender is told by `frame::kind::placed` when they may be changed.
+  virtual bool confirms_bodies() const noexcept { return !fills_places(); }
+  /// One more of a link's bodies was confirmed.
+  virtual void note_confirmed(link&) noexcept {}
   /// Gets what a message was put with, of which `to` has the head taken.
   /// \param what tells its sender, but for its kind
   virtual wire::link::body_state fetch(link& to, const frame& what, std::span<std::byte> place) = 0;

@@ -183,6 +183,7 @@ void link::end_frame(const frame& one) noexcept {
     case frame::kind::refused:
       was_refused_ = one.what == frame::kind::refused;
       ++left_;
+      connection_.note_confirmed(*this);
       return;
     case frame::kind::body:  // comes piece by piece
     case frame::kind::news:
@@ -196,10 +197,23 @@ std::span<std::byte> link::place_for_body() const noexcept {
 
 void link::fill(std::size_t bytes) noexcept {
   filled_ += bytes;
-  if (filled_ != places_.front().size()) return;
+  if (filled_ == places_.front().size()) end_place();
+}
+
+void link::end_place() noexcept {
   places_.erase(places_.begin());
   filled_ = 0;
   ++came_;
+}
+
+std::span<std::byte> link::place_of_body(std::uint64_t number) const noexcept {
+  const std::uint64_t place = number - came_;
+  return place < places_.size() ? places_[place] : std::span<std::byte>();
+}
+
+void link::end_body() noexcept {
+  end_place();
+  connection_.owe(head_of(frame::kind::placed, 0));
 }
 
 }  // namespace muster::stream

@@ -57,11 +57,21 @@ public:
   void fill(std::size_t bytes) noexcept;
   /// The body put first of those that have not left is not read any more.
   void body_has_left() noexcept { ++left_; }
+  // Bodies are numbered as they are put. How many were, and how many have left.
+  std::uint64_t bodies_put() const noexcept { return put_; }
+  std::uint64_t bodies_left() const noexcept { return left_; }
+  /// The same of the peer's that have come.
+  std::uint64_t bodies_come() const noexcept { return came_; }
+  /// Where one goes, whole. Empty where nobody wants it any more.
+  std::span<std::byte> place_of_body(std::uint64_t number) const noexcept;
+  /// The first that has not come is in its place: tells who put it.
+  void end_body() noexcept;
 
 private:
   friend class links;
 
   void withdraw() noexcept;
+  void end_place() noexcept;
   frame head_of(frame::kind what, std::size_t bytes) const noexcept;
   std::size_t available() const noexcept;
   void skip(std::size_t bytes) noexcept;

@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -31,6 +32,24 @@ bool address::is_loopback() const noexcept {
   return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
 }
 
+bool address::is_of_one_link() const noexcept {
+  const auto host = bytes();
+  if (host.size() == 4) return host[0] == 169 && host[1] == 254;
+  return IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
+}
+
+std::span<const std::uint8_t> address::bytes() const noexcept {
+  if (storage.ss_family == AF_INET) {
+    const auto& four = reinterpret_cast<const sockaddr_in&>(storage).sin_addr;
+    return {reinterpret_cast<const std::uint8_t*>(&four), sizeof four};
+  }
+  return reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr.s6_addr;
+}
+
+bool address::is_same_host(const address& other) const noexcept {
+  return storage.ss_family == other.storage.ss_family && std::ranges::equal(bytes(), other.bytes());
+}
+
 bool address::is_anywhere() const noexcept {
   if (storage.ss_family == AF_INET) {
     return reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr == htonl(INADDR_ANY);
@@ -50,6 +69,23 @@ void address::set_port(std::uint16_t port) noexcept {
 
 std::uint16_t address::port() const noexcept {
   return ntohs(reinterpret_cast<const sockaddr_in&>(storage).sin_port);
+}
+
+address address::of_bytes(std::span<const std::uint8_t> host, std::uint16_t port) noexcept {
+  address made;
+  if (host.size() == 4) {
+    auto& four = reinterpret_cast<sockaddr_in&>(made.storage);
+    four.sin_family = AF_INET;
+    std::memcpy(&four.sin_addr, host.data(), host.size());
+    made.length = sizeof four;
+  } else {
+    auto& six = reinterpret_cast<sockaddr_in6&>(made.storage);
+    six.sin6_family = AF_INET6;
+    std::memcpy(&six.sin6_addr, host.data(), host.size());
+    made.length = sizeof six;
+  }
+  made.set_port(port);
+  return made;
 }
 
 address address::resolve(const std::string& host, std::uint16_t port) {

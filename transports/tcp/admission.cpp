@@ -14,7 +14,7 @@
 namespace muster::tcp {
 namespace {
 
-constexpr std::uint64_t magic = 0x3130'5245'5453'554d;  // "MUSTER01", as it is in memory
+constexpr std::uint64_t magic = 0x3230'5245'5453'554d;  // "MUSTER02", as it is in memory
 constexpr char connecting = 'c';
 constexpr char accepting = 'a';
 constexpr std::byte welcome{1};

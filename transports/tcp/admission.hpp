@@ -32,10 +32,11 @@ struct job_key {
 /// MACs are of both nonces and the side's name, so that none can be used again or sent back.
 class admission {
 public:
-  /// Who speaks to whom, as ranks of the job.
+  /// Who speaks to whom, as ranks of the job, and on which of their connection's subflows.
   struct parties {
     std::uint32_t from;
     std::uint32_t to;
+    std::uint32_t subflow = 0;
   };
   /// This side connects: `socket` is about to.
   admission(descriptor socket, const job_key& key, const parties& who);

@@ -22,6 +22,10 @@ public:
 
   std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
   std::size_t room() const noexcept { return capacity_ - size(); }
+  std::size_t capacity() const noexcept { return capacity_; }
+  // Where its bytes begin and end, counted from the first that was ever in it.
+  std::uint64_t begin() const noexcept { return begin_; }
+  std::uint64_t end() const noexcept { return end_; }
 
   void write(std::span<const std::byte> from) noexcept {
     each_part(end_, from.size(), [&, done = std::size_t{0}](std::span<std::byte> part) mutable {
@@ -43,6 +47,12 @@ public:
   /// Where the bytes lie, and where more can be put: one part or two, the second perhaps empty.
   std::array<iovec, 2> parts() const noexcept { return parts_of(begin_, size()); }
   std::array<iovec, 2> free_parts() const noexcept { return parts_of(end_, room()); }
+  /// Where bytes lie, or will, that are within its capacity of its beginning.
+  std::array<iovec, 2> parts_of(std::uint64_t at, std::size_t bytes) const noexcept {
+    const std::size_t start = at % capacity_;
+    const std::size_t first = std::min(bytes, capacity_ - start);
+    return {iovec{bytes_.get() + start, first}, iovec{bytes_.get(), bytes - first}};
+  }
 
 private:
   template <class Use>
@@ -51,12 +61,6 @@ private:
       use(std::span(static_cast<std::byte*>(part.iov_base), part.iov_len));
     }
   }
-  std::array<iovec, 2> parts_of(std::uint64_t at, std::size_t bytes) const noexcept {
-    const std::size_t start = at % capacity_;
-    const std::size_t first = std::min(bytes, capacity_ - start);
-    return {iovec{bytes_.get() + start, first}, iovec{bytes_.get(), bytes - first}};
-  }
-
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t capacity_;
   std::uint64_t begin_ = 0;

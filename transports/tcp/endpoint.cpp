@@ -1,9 +1,9 @@
 #include "transports/tcp/endpoint.hpp"
 
-#include <linux/sockios.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,43 +15,65 @@
 #include <muster/base/error.hpp>
 #include <muster/progress/ticks.hpp>
 
+#include "transports/tcp/multipath_connection.hpp"
+#include "transports/tcp/socket_connection.hpp"
+
 namespace muster::tcp {
 namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// What an event is about: a connection, by its peer, or a socket on its way to become one.
-constexpr std::uint64_t of_connection = std::uint64_t{1} << 32;
+/// What an event is about: a subflow, by its peer and number, or another descriptor.
+constexpr std::uint64_t of_connection = std::uint64_t{1} << 63;
+constexpr unsigned subflow_from_bit = 32;
+
+constexpr std::uint64_t name_of(std::size_t peer, std::size_t subflow) {
+  return of_connection | subflow << subflow_from_bit | peer;
+}
 
 constexpr std::uint32_t all_changes = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 
 /// So many are made at once at most; strangers have to wait.
 constexpr std::size_t most_attempts = 4096;
 
-/// Whether all that a socket was given has come to the other side's system.
-bool has_delivered(int socket) noexcept {
-  int left = 0;
-  return ::ioctl(socket, SIOCOUTQ, &left) != 0 || left == 0;
+/// How often subflows are looked after, and how long an attempt to make one may take.
+constexpr std::chrono::milliseconds tending(100);
+constexpr std::chrono::seconds longest_attempt(3);
+/// Before a lost subflow is made anew, and before one can be taken for lost because its peer makes
+/// it anew: longer than both sides' first attempts last.
+constexpr std::chrono::seconds between_attempts(1);
+
+void set_timer(int timer, std::chrono::nanoseconds from_now) noexcept {
+  const itimerspec when{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = from_now.count()}};
+  ::timerfd_settime(timer, 0, &when, nullptr);
 }
 
 }  // namespace
 
-endpoint::endpoint(const settings& how, listener at, std::vector<address> peers)
+endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector<paths> peers)
     : how_(how),
-      listener_(std::move(at)),
+      doors_(std::move(doors)),
       peers_(std::move(peers)),
       events_(::epoll_create1(EPOLL_CLOEXEC)),
       made_(peers_.size()),
-      retries_(peers_.size()),
       states_(peers_.size(), wire::liveness::alive),
       losses_(peers_.size()) {
   if (!events_) throw error(errc::resource, "tcp: no epoll descriptor");
-  watch(listener_.socket.get(), listener_.socket.get(), EPOLLIN);
-  if (how_.timeout.count() == 0 || !listener_.datagrams) return;
+  for (const listener& each : doors_) watch(each.socket.get(), each.socket.get(), EPOLLIN);
+  for (const paths& each : peers_) times_.emplace_back(each.size());
+  if (std::ranges::any_of(peers_, [](const paths& each) { return each.size() > 1; })) {
+    timer_ = muster::descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    watch(timer_.get(), timer_.get(), EPOLLIN);
+  }
+  const bool takes_datagrams = std::ranges::all_of(
+      doors_, [](const listener& each) { return static_cast<bool>(each.datagrams); });
+  if (how_.timeout.count() == 0 || !takes_datagrams) return;
+  std::vector<muster::descriptor> datagrams;
+  for (listener& each : doors_) datagrams.push_back(std::move(each.datagrams));
   heartbeat_ = std::make_unique<heartbeat>(
       heartbeat::settings{
           .rank = how_.rank, .key = how_.key, .timeout = how_.timeout, .bell = how_.bell},
-      std::move(listener_.datagrams), peers_);
+      std::move(datagrams), peers_);
 }
 
 endpoint::~endpoint() = default;
@@ -65,7 +87,12 @@ void endpoint::watch(int socket, std::uint64_t what, std::uint32_t changes) noex
 }
 
 std::unique_ptr<stream::connection> endpoint::connect(stream::connections& of, std::size_t rank) {
-  auto made = std::make_unique<socket_connection>(of, rank, *this, how_.window);
+  std::unique_ptr<peer_connection> made;
+  if (const std::size_t subflows = peers_[rank].size(); subflows == 1) {
+    made = std::make_unique<socket_connection>(of, rank, *this, how_.window);
+  } else {
+    made = std::make_unique<multipath_connection>(of, rank, *this, how_.window, subflows);
+  }
   made_[rank] = made.get();
   return made;
 }
@@ -76,7 +103,7 @@ bool endpoint::progress(stream::connections& of) noexcept {
   if (is_due()) look(of);
   bool any = false;
   for (std::size_t i = 0; i < active_.size();) {
-    any |= active_[i]->pull();
+    any |= active_[i]->advance();
     if (active_[i]->is_over()) lose(*active_[i], "its connection ended");
     if (active_[i]->is_active()) {
       ++i;
@@ -108,47 +135,82 @@ void endpoint::look(stream::connections& of) noexcept {
     const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
     const std::uint32_t changes = events[static_cast<std::size_t>(i)].events;
     if ((what & of_connection) != 0) {
-      note(*made_[what & ~of_connection], changes);
-    } else if (static_cast<int>(what) == listener_.socket.get()) {
-      accept_all();
+      const std::uint64_t which = what & ~of_connection;
+      note(which & 0xffff'ffff, which >> subflow_from_bit, changes);
+      continue;
+    }
+    const auto number = static_cast<int>(what);
+    const auto door =
+        std::ranges::find(doors_, number, [](const listener& each) { return each.socket.get(); });
+    if (door != doors_.end()) {
+      accept_all(*door);
+    } else if (number == timer_.get()) {
+      std::uint64_t expired = 0;
+      static_cast<void>(::read(number, &expired, sizeof expired));
     } else {
-      advance(static_cast<int>(what), of);
+      advance(number, of);
     }
   }
+  if (timer_) tend_all();
 }
 
-void endpoint::note(socket_connection& one, std::uint32_t changes) noexcept {
-  if (!one.is_open()) return;
-  one.note((changes & ~std::uint32_t{EPOLLOUT}) != 0, (changes & EPOLLOUT) != 0,
+void endpoint::note(std::size_t peer, std::size_t subflow, std::uint32_t changes) noexcept {
+  peer_connection& one = *made_[peer];
+  if (!one.is_open(subflow)) return;
+  one.note(subflow, (changes & ~std::uint32_t{EPOLLOUT}) != 0, (changes & EPOLLOUT) != 0,
            (changes & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
   list(one);
 }
 
-void endpoint::list(socket_connection& one) noexcept {
+void endpoint::list(peer_connection& one) noexcept {
   if (one.set_listed(true)) active_.push_back(&one);
+}
+
+void endpoint::tend_all() noexcept {
+  const auto now = clock::now();
+  if (now < next_tending_) return;
+  next_tending_ = now + tending;
+  watches_ = false;
+  for (peer_connection* const each : made_) {
+    if (each == nullptr || each->is_closed()) continue;
+    watches_ = each->tend() || watches_;
+  }
+  std::vector<std::pair<std::size_t, std::size_t>> late;
+  for (const attempt& each : attempts_) {
+    const bool is_late = each.is_mine && each.began + longest_attempt < now;
+    if (is_late && is_open_to(each.peer)) late.emplace_back(each.peer, each.subflow);
+  }
+  for (const auto& [peer, subflow] : late) attempts_.erase(find_own(peer, subflow));
 }
 
 // ---- connections in the making
 
-void endpoint::begin_connecting(const socket_connection& to) noexcept {
+void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) noexcept {
   const std::size_t peer = to.peer();
-  const auto is_this = [peer](const attempt& one) { return one.is_mine && one.peer == peer; };
-  if (clock::now() < retries_[peer] || find_attempt(is_this) != attempts_.end()) return;
-  muster::descriptor socket = tcp::begin_connecting(peers_[peer]);
-  if (!socket) return miss(peer, false);
-  const auto from = static_cast<std::uint32_t>(how_.rank);
-  add({.with = admission(std::move(socket), how_.key, {from, static_cast<std::uint32_t>(peer)}),
+  const auto now = clock::now();
+  if (now < times_[peer][subflow].retry || find_own(peer, subflow) != attempts_.end()) return;
+  const path& by = peers_[peer][subflow];
+  // Where there are several rails, each has to go by its own.
+  muster::descriptor socket =
+      tcp::begin_connecting(by.to, doors_.size() > 1 ? doors_[by.rail].at : address{});
+  if (!socket) return miss(peer, subflow, false);
+  const admission::parties who{.from = static_cast<std::uint32_t>(how_.rank),
+                               .to = static_cast<std::uint32_t>(peer),
+                               .subflow = static_cast<std::uint32_t>(subflow)};
+  add({.with = admission(std::move(socket), how_.key, who),
        .peer = peer,
+       .subflow = subflow,
        .is_mine = true,
-       .began = clock::now()});
+       .began = now});
 }
 
-void endpoint::accept_all() noexcept {
+void endpoint::accept_all(const listener& at) noexcept {
   if (attempts_.size() >= most_attempts) drop_old_attempts();
-  while (muster::descriptor socket = accept_from(listener_)) {
+  while (muster::descriptor socket = accept_from(at)) {
     if (attempts_.size() >= most_attempts) continue;
     add({.with = admission(std::move(socket), how_.key),
          .peer = how_.rank,
+         .subflow = 0,
          .is_mine = false,
          .began = clock::now()});
   }
@@ -180,33 +242,34 @@ void endpoint::advance(int socket, stream::connections& of) noexcept {
       return open(at, of);
     case admission::state::yielded:
       // Its own attempt counts, and is under way; if that fails, it is this one's turn again.
-      retries_[at->peer] = clock::now() + std::chrono::seconds(2);
+      times_[at->peer][at->subflow].retry = clock::now() + 2 * between_attempts;
       attempts_.erase(at);
       return;
     case admission::state::failed:
       break;
   }
   const std::size_t peer = at->peer;
+  const std::size_t subflow = at->subflow;
   const bool was_mine = at->is_mine;
   const bool has_ended = at->with.has_ended();
   attempts_.erase(at);
   if (was_mine) {
-    miss(peer, has_ended);
+    miss(peer, subflow, has_ended);
   } else if (!has_ended) {
     std::fputs("muster: refused a connection of somebody who is not of this job\n", stderr);
   }
 }
 
 void endpoint::admit(attempts::iterator one, stream::connections& of) noexcept {
-  const auto [from, to] = one->with.who();
-  const bool is_sane = to == how_.rank && from < peers_.size() && reaches(from);
+  const auto [from, to, subflow] = one->with.who();
+  const bool is_sane = to == how_.rank && from < peers_.size() && subflow < peers_[from].size();
   if (!is_sane || states_[from] != wire::liveness::alive) {
     attempts_.erase(one);
     return;
   }
-  const auto mine = find_attempt(
-      [peer = from](const attempt& other) { return other.is_mine && other.peer == peer; });
-  if (is_open_to(from) || (mine != attempts_.end() && how_.rank < from)) {
+  const auto mine = find_own(from, subflow);
+  const bool is_there = made_[from] != nullptr && made_[from]->is_open(subflow);
+  if ((is_there && !is_replaced(from, subflow)) || (mine != attempts_.end() && how_.rank < from)) {
     one->with.yield();
     attempts_.erase(one);
     return;
@@ -217,32 +280,46 @@ void endpoint::admit(attempts::iterator one, stream::connections& of) noexcept {
   }
   if (mine != attempts_.end()) attempts_.erase(mine);
   one->peer = from;
+  one->subflow = subflow;
   open(one, of);
+}
+
+// Who makes a subflow anew has found that the old one carries nothing. What both sides began at
+// once is over by then.
+bool endpoint::is_replaced(std::size_t peer, std::size_t subflow) const noexcept {
+  return peers_[peer].size() > 1 && times_[peer][subflow].opened + between_attempts < clock::now();
 }
 
 void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   const std::size_t peer = one->peer;
+  const std::size_t subflow = one->subflow;
   muster::descriptor socket = one->with.release();
   attempts_.erase(one);
   of.to(peer);
-  watch(socket.get(), of_connection | peer, all_changes);
+  watch(socket.get(), name_of(peer, subflow), all_changes);
   keep_alive(socket.get(), how_.timeout);
   if (heartbeat_) heartbeat_->greet(peer);
-  made_[peer]->open(std::move(socket));
-  list(*made_[peer]);
-  if (farewell_) made_[peer]->owe_news(*farewell_, {});
+  const auto now = clock::now();
+  times_[peer][subflow] = {.retry = now + between_attempts, .opened = now};
+  peer_connection& made = *made_[peer];
+  const bool is_first = !made.is_open();
+  made.open(subflow, std::move(socket));
+  list(made);
+  if (farewell_ && is_first) made.owe_news(*farewell_, {});
 }
 
 // ---- the end
 
 // Where nobody listens any more, nobody is missed: a rank that died has local peers that know.
-void endpoint::miss(std::size_t peer, bool is_gone) noexcept {
-  if (is_open_to(peer)) return;
+void endpoint::miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept {
+  times_[peer][subflow].retry = clock::now() + between_attempts;
+  const auto is_another = [peer](const attempt& one) { return one.is_mine && one.peer == peer; };
+  if (is_open_to(peer) || find_attempt(is_another) != attempts_.end()) return;
   if (is_gone && states_[peer] == wire::liveness::alive) states_[peer] = wire::liveness::left;
   lose(*made_[peer], "it does not answer as a rank of this job");
 }
 
-void endpoint::lose(socket_connection& from, const std::string& why) noexcept {
+void endpoint::lose(peer_connection& from, const std::string& why) noexcept {
   note_loss(from.peer(), why);
   from.close();
 }
@@ -250,7 +327,7 @@ void endpoint::lose(socket_connection& from, const std::string& why) noexcept {
 void endpoint::note_loss(std::size_t peer, const std::string& why) noexcept {
   if (states_[peer] != wire::liveness::alive) return;
   states_[peer] = wire::liveness::died;
-  losses_[peer] = "at " + peers_[peer].text() + " " + why;
+  losses_[peer] = "at " + peers_[peer].front().to.text() + " " + why;
   std::fprintf(stderr, "muster: rank %zu lost rank %zu: %s\n", how_.rank, peer,
                losses_[peer].c_str());
 }
@@ -269,6 +346,11 @@ wire::liveness endpoint::state(std::size_t rank) noexcept {
 }
 
 void endpoint::arm() noexcept {
+  if (timer_) {
+    next_tending_ = {};
+    tend_all();
+    if (watches_) set_timer(timer_.get(), tending);
+  }
   if (heartbeat_) heartbeat_->note_sleep();
 }
 
@@ -279,14 +361,14 @@ void endpoint::disarm() noexcept {
 
 void endpoint::leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept {
   farewell_ = farewell;
-  for (socket_connection* const each : made_) {
+  for (peer_connection* const each : made_) {
     if (each != nullptr && each->is_open()) each->owe_news(farewell, {});
   }
   const auto deadline = clock::now() + std::chrono::seconds(5);
   while (has_unsent() && (!broken || clock::now() < deadline)) {
     look(of);
     progress(of);
-    for (socket_connection* const each : made_) {
+    for (peer_connection* const each : made_) {
       if (each != nullptr && is_unsent(*each)) state(each->peer());  // it may be lost
     }
     ::poll(nullptr, 0, 1);
@@ -295,20 +377,24 @@ void endpoint::leave(stream::connections& of, const stream::frame& farewell, boo
 
 // What has not come to the other side's system yet is lost where a socket is closed before all was
 // read of it.
-bool endpoint::is_unsent(socket_connection& one) noexcept {
+bool endpoint::is_unsent(peer_connection& one) noexcept {
   if (one.is_closed()) return false;
   if (!one.is_open()) one.pull();  // it may be time to connect again
-  return one.owes() || !one.flush() || (one.is_open() && !has_delivered(one.socket()));
+  return one.owes() || !one.flush() || !one.has_delivered();
 }
 
 bool endpoint::has_unsent() noexcept {
   return std::ranges::any_of(
-      made_, [](socket_connection* each) { return each != nullptr && is_unsent(*each); });
+      made_, [](peer_connection* each) { return each != nullptr && is_unsent(*each); });
 }
 
 std::size_t endpoint::most_bytes() const noexcept {
-  const auto peers = std::ranges::count_if(peers_, [](const address& one) { return one.length; });
-  return static_cast<std::size_t>(peers) * 4 * how_.window;
+  std::size_t bytes = 0;
+  for (const paths& each : peers_) {
+    if (each.empty()) continue;
+    bytes += 4 * how_.window + (each.size() > 1 ? each.size() * subflow::most_bytes : 0);
+  }
+  return bytes;
 }
 
 }  // namespace muster::tcp

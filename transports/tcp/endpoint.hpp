@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,15 +16,16 @@
 #include <muster/wire/membership.hpp>
 
 #include "transports/stream/connections.hpp"
-#include "transports/tcp/address.hpp"
 #include "transports/tcp/admission.hpp"
 #include "transports/tcp/heartbeat.hpp"
+#include "transports/tcp/peer_connection.hpp"
+#include "transports/tcp/rails.hpp"
 #include "transports/tcp/socket.hpp"
-#include "transports/tcp/socket_connection.hpp"
 
 namespace muster::tcp {
 
-/// A rank's way to ranks of other machines: a socket to each that it ever talks to.
+/// A rank's way to ranks of other machines: a connection to each that it ever talks to, of as many
+/// subflows as there are paths between the two.
 ///
 /// Whoever has something to say first connects. Where both do at once, the lower rank's attempt
 /// counts. What a rank must not send is refused where it comes: its connection ends, with a line on
@@ -38,9 +41,9 @@ public:
     std::chrono::milliseconds timeout{0};
     int bell = -1;  ///< rung when one is
   };
-  /// \param at    where this rank listens
-  /// \param peers where each rank of the job listens; without a length: this way does not reach it
-  endpoint(const settings& how, listener at, std::vector<address> peers);
+  /// \param doors where this rank listens, on each of its rails
+  /// \param peers how each rank of the job is reached; in no way: not by this
+  endpoint(const settings& how, std::vector<listener> doors, std::vector<paths> peers);
   ~endpoint() override;
   endpoint(const endpoint&) = delete;
   endpoint& operator=(const endpoint&) = delete;
@@ -63,7 +66,7 @@ public:
   /// What the connections of this rank can come to take, of its own memory.
   std::size_t most_bytes() const noexcept;
 
-  bool reaches(std::size_t rank) const noexcept override { return peers_[rank].length != 0; }
+  bool reaches(std::size_t rank) const noexcept override { return !peers_[rank].empty(); }
   std::unique_ptr<stream::connection> connect(stream::connections& of, std::size_t rank) override;
   bool progress(stream::connections& of) noexcept override;
   int descriptor() const noexcept override { return events_.get(); }
@@ -72,10 +75,12 @@ public:
 
   // ---- for its connections
 
-  void begin_connecting(const socket_connection& to) noexcept;
-  void lose(socket_connection& from, const std::string& why) noexcept;
+  void begin_connecting(const peer_connection& to, std::size_t subflow) noexcept;
+  void lose(peer_connection& from, const std::string& why) noexcept;
   /// It is to be looked at.
-  void list(socket_connection& one) noexcept;
+  void list(peer_connection& one) noexcept;
+  /// Where bytes go that nobody wants.
+  std::span<std::byte> nowhere() noexcept { return nowhere_; }
 
 private:
   using moment = std::chrono::steady_clock::time_point;
@@ -84,40 +89,59 @@ private:
   struct attempt {
     admission with;
     std::size_t peer;  ///< of the side that connects
+    std::size_t subflow;
     bool is_mine;
     moment began;
+  };
+  /// Of a subflow.
+  struct times {
+    moment retry{};  ///< this rank's own attempt does not begin before
+    moment opened{};
   };
   using attempts = std::list<attempt>;
 
   void watch(int socket, std::uint64_t what, std::uint32_t changes) noexcept;
   bool is_due() noexcept;
   void look(stream::connections& of) noexcept;
-  void note(socket_connection& one, std::uint32_t changes) noexcept;
-  static bool is_unsent(socket_connection& one) noexcept;
+  void note(std::size_t peer, std::size_t subflow, std::uint32_t changes) noexcept;
+  static bool is_unsent(peer_connection& one) noexcept;
   bool has_unsent() noexcept;
+  /// Looks after subflows that carry nothing any more, if it is time to.
+  void tend_all() noexcept;
   /// Those of who says nothing end.
   void drop_old_attempts() noexcept;
   /// An attempt to connect has failed. \param is_gone nobody listens there any more
-  void miss(std::size_t peer, bool is_gone) noexcept;
+  void miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept;
   void note_loss(std::size_t peer, const std::string& why) noexcept;
-  void accept_all() noexcept;
+  void accept_all(const listener& at) noexcept;
   void add(attempt&& one) noexcept;
   void advance(int socket, stream::connections& of) noexcept;
   void admit(attempts::iterator one, stream::connections& of) noexcept;
   void open(attempts::iterator one, stream::connections& of) noexcept;
+  attempts::iterator find_own(std::size_t peer, std::size_t subflow) noexcept {
+    return find_attempt([&](const attempt& one) {
+      return one.is_mine && one.peer == peer && one.subflow == subflow;
+    });
+  }
+  /// Whether a connection that the peer makes takes the place of one that seems to be open.
+  bool is_replaced(std::size_t peer, std::size_t subflow) const noexcept;
   template <class Which>
   attempts::iterator find_attempt(Which which) noexcept {
     return std::ranges::find_if(attempts_, which);
   }
 
   settings how_;
-  listener listener_;
-  std::vector<address> peers_;
+  std::vector<listener> doors_;
+  std::vector<paths> peers_;
   muster::descriptor events_;
   attempts attempts_;
-  std::vector<socket_connection*> made_;    // by rank; null: not yet
-  std::vector<socket_connection*> active_;  // those to look at
-  std::vector<moment> retries_;             // by rank: not before; its own attempt is under way
+  std::vector<peer_connection*> made_;     // by rank; null: not yet
+  std::vector<peer_connection*> active_;   // those to look at
+  std::vector<std::vector<times>> times_;  // by rank and subflow
+  muster::descriptor timer_;               // where a connection may have several subflows
+  moment next_tending_{};
+  bool watches_ = false;  // after the last tending
+  std::array<std::byte, std::size_t{16} << 10> nowhere_;
   std::vector<wire::liveness> states_;
   std::vector<std::string> losses_;  // by rank
   std::unique_ptr<heartbeat> heartbeat_;

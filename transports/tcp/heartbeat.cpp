@@ -43,15 +43,19 @@ struct heartbeat::message {
   }
 };
 
-heartbeat::heartbeat(const settings& how, descriptor at, std::vector<address> peers)
+heartbeat::heartbeat(const settings& how, std::vector<descriptor> rails,
+                     const std::vector<paths>& peers)
     : how_(how),
-      at_(std::move(at)),
+      rails_(std::move(rails)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       asked_((std::uint64_t{randombytes_random()} << 32) | randombytes_random()) {
   if (!bell_) throw error(errc::resource, "heartbeat: no eventfd");
-  for (const address& one : peers) {
+  for (const paths& all : peers) {
     peers_.push_back(std::make_unique<peer>());
-    peers_.back()->at = one;
+    paths& ways = peers_.back()->ways;
+    for (const path& one : all) {  // of several connections on one rail, one
+      if (std::ranges::find(ways, one.rail, &path::rail) == ways.end()) ways.push_back(one);
+    }
   }
   const all_signals_blocked meanwhile;  // they are for the program's own threads
   thread_ = std::jthread([this] { run(); });
@@ -100,17 +104,19 @@ bool heartbeat::is_lost(std::size_t rank) const noexcept {
 
 void heartbeat::run() noexcept {
   const auto interval = std::max(how_.timeout / asked_before_lost, std::chrono::milliseconds(1));
-  std::array<pollfd, 2> both = {{{.fd = at_.get(), .events = POLLIN, .revents = 0},
-                                 {.fd = bell_.get(), .events = POLLIN, .revents = 0}}};
+  std::vector<pollfd> all = {{.fd = bell_.get(), .events = POLLIN, .revents = 0}};
+  for (const descriptor& each : rails_) {
+    all.push_back({.fd = each.get(), .events = POLLIN, .revents = 0});
+  }
   clock::time_point next{};
   bool asks = false;
   // relaxed: the bell orders it.
   while (!over_.load(std::memory_order_relaxed)) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
-    ::poll(both.data(), both.size(), asks ? static_cast<int>(std::max<long>(left.count(), 0)) : -1);
+    ::poll(all.data(), all.size(), asks ? static_cast<int>(std::max<long>(left.count(), 0)) : -1);
     std::uint64_t rung = 0;
     const bool is_woken = ::read(bell_.get(), &rung, sizeof rung) == sizeof rung;
-    read_all();
+    for (std::size_t rail = 0; rail < rails_.size(); ++rail) read_all(rail);
     if (is_woken && !asks) {
       last_tick_ = clock::now();
       next = last_tick_ + interval;
@@ -125,8 +131,8 @@ void heartbeat::run() noexcept {
 
 bool heartbeat::is_asked_for(const peer& one) const noexcept {
   // seq_cst: pairs with `await`.
-  return one.at.length != 0 && (one.awaited.load(std::memory_order_seq_cst) != 0 ||
-                                one.greetings.load(std::memory_order_relaxed) != 0);
+  return !one.ways.empty() && (one.awaited.load(std::memory_order_seq_cst) != 0 ||
+                               one.greetings.load(std::memory_order_relaxed) != 0);
 }
 
 void heartbeat::ask_new() noexcept {
@@ -135,7 +141,7 @@ void heartbeat::ask_new() noexcept {
     if (!is_asked_for(one) || one.heard != clock::time_point{}) continue;
     one.heard = clock::now();
     one.is_asked.store(true, std::memory_order_relaxed);
-    send(kind::question, rank, asked_);
+    ask(rank);
   }
 }
 
@@ -162,7 +168,7 @@ bool heartbeat::tick() noexcept {
     if (one.heard == clock::time_point{} || was_away) one.heard = now;
     std::uint32_t awaited = one.awaited.load(std::memory_order_relaxed);
     if (awaited != 0) judge(one);
-    send(kind::question, rank, asked_);
+    ask(rank);
     std::uint32_t greetings = one.greetings.load(std::memory_order_relaxed);
     if (greetings != 0) one.greetings.compare_exchange_strong(greetings, greetings - 1);
     // Where it was said again meanwhile, that counts.
@@ -177,10 +183,10 @@ void heartbeat::judge(peer& one) noexcept {
   ring(how_.bell);
 }
 
-void heartbeat::read_all() noexcept {
+void heartbeat::read_all(std::size_t rail) noexcept {
   while (true) {
     message got;
-    const ssize_t bytes = ::recv(at_.get(), &got, sizeof got, MSG_DONTWAIT | MSG_TRUNC);
+    const ssize_t bytes = ::recv(rails_[rail].get(), &got, sizeof got, MSG_DONTWAIT | MSG_TRUNC);
     if (bytes < 0) return;
     if (bytes != sizeof got || got.what_for != magic || got.to != how_.rank ||
         got.from >= peers_.size()) {
@@ -193,7 +199,8 @@ void heartbeat::read_all() noexcept {
     }
     peer& from = *peers_[got.from];
     if (got.what == kind::question) {
-      send(kind::answer, got.from, got.number);
+      const auto way = std::ranges::find(from.ways, rail, &path::rail);
+      if (way != from.ways.end()) send(kind::answer, got.from, *way, got.number);
     } else if (asked_ - got.number < asked_before_lost) {
       from.has_answered = true;
       from.heard = clock::now();
@@ -203,9 +210,11 @@ void heartbeat::read_all() noexcept {
   }
 }
 
-void heartbeat::send(kind what, std::size_t to, std::uint64_t number) noexcept {
-  const address& at = peers_[to]->at;
-  if (at.length == 0) return;
+void heartbeat::ask(std::size_t rank) noexcept {
+  for (const path& each : peers_[rank]->ways) send(kind::question, rank, each, asked_);
+}
+
+void heartbeat::send(kind what, std::size_t to, const path& by, std::uint64_t number) noexcept {
   message text{.what = what,
                .from = static_cast<std::uint32_t>(how_.rank),
                .to = static_cast<std::uint32_t>(to),
@@ -213,7 +222,8 @@ void heartbeat::send(kind what, std::size_t to, std::uint64_t number) noexcept {
   const auto part = text.signed_part();
   crypto_auth(text.proof.data(), part.data(), part.size(), how_.key.bytes.data());
   // One that is lost on its way is asked again.
-  ::sendto(at_.get(), &text, sizeof text, MSG_DONTWAIT | MSG_NOSIGNAL, at.get(), at.length);
+  ::sendto(rails_[by.rail].get(), &text, sizeof text, MSG_DONTWAIT | MSG_NOSIGNAL, by.to.get(),
+           by.to.length);
 }
 
 }  // namespace muster::tcp

@@ -10,8 +10,8 @@
 
 #include <muster/base/descriptor.hpp>
 
-#include "transports/tcp/address.hpp"
 #include "transports/tcp/admission.hpp"
+#include "transports/tcp/rails.hpp"
 
 namespace muster::tcp {
 
@@ -20,8 +20,8 @@ namespace muster::tcp {
 /// computes is there, one that is stopped or cut off is not. Only a rank that waits asks.
 ///
 /// Questions and answers are datagrams, each proved by the job's key, between the ports at which
-/// the ranks listen. A rank that has never answered is not judged: a network may carry no
-/// datagrams.
+/// the ranks listen, on all rails: an answer on one is enough. A rank that has never answered is
+/// not judged: a network may carry no datagrams.
 class heartbeat {
 public:
   struct settings {
@@ -30,10 +30,10 @@ public:
     std::chrono::milliseconds timeout{0};  ///< so long a silence is an end
     int bell = -1;                         ///< rung when a rank is lost; see `doorbell`
   };
-  /// \param at    a datagram socket at this rank's address
-  /// \param peers where each rank listens; without a length: not asked
+  /// \param rails datagram sockets, one at each of this rank's rails
+  /// \param peers how each rank is reached; who is reached in no way is not asked
   /// \throws error `errc::resource`
-  heartbeat(const settings& how, descriptor at, std::vector<address> peers);
+  heartbeat(const settings& how, std::vector<descriptor> rails, const std::vector<paths>& peers);
   ~heartbeat();
   heartbeat(const heartbeat&) = delete;
   heartbeat& operator=(const heartbeat&) = delete;
@@ -56,7 +56,7 @@ private:
   struct message;
   /// What is known of another rank. All but the atomics is the thread's own.
   struct peer {
-    address at;
+    paths ways;                                ///< one for each rail
     std::atomic<std::uint32_t> awaited = 0;    ///< ticks until it is not any more
     std::atomic<std::uint32_t> greetings = 0;  ///< questions to ask whether it is awaited or not
     std::atomic<bool> is_asked = false;  ///< at every tick: it need not be told of who awaits it
@@ -72,12 +72,13 @@ private:
   void ask_new() noexcept;
   bool is_asked_for(const peer& one) const noexcept;
   void judge(peer& one) noexcept;
-  void read_all() noexcept;
-  void send(kind what, std::size_t to, std::uint64_t number) noexcept;
+  void read_all(std::size_t rail) noexcept;
+  void ask(std::size_t rank) noexcept;
+  void send(kind what, std::size_t to, const path& by, std::uint64_t number) noexcept;
   void wake() const noexcept;
 
   settings how_;
-  descriptor at_;
+  std::vector<descriptor> rails_;
   descriptor bell_;  // this thread's own
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<std::size_t> named_;  // as awaited, by the engine's thread, since it last slept

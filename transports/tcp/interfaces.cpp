@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -20,49 +21,28 @@
 namespace muster::tcp {
 namespace {
 
-/// An address of an interface that is up.
-struct local_address {
-  std::string interface;
-  address at;
-};
-
-std::span<const unsigned char> bits_of(const sockaddr_storage& of) {
-  if (of.ss_family == AF_INET) {
-    return {
-        reinterpret_cast<const unsigned char*>(&reinterpret_cast<const sockaddr_in&>(of).sin_addr),
-        4};
+/// How many of the first bits of a network's mask are set.
+std::size_t bits_set(const sockaddr* mask) {
+  if (mask == nullptr) return 0;
+  address as_address;
+  as_address.length = mask->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  std::memcpy(&as_address.storage, mask, as_address.length);
+  std::size_t bits = 0;
+  for (const std::uint8_t each : as_address.bytes()) {
+    bits += static_cast<std::size_t>(std::popcount(each));
   }
-  return {
-      reinterpret_cast<const unsigned char*>(&reinterpret_cast<const sockaddr_in6&>(of).sin6_addr),
-      16};
-}
-
-std::vector<local_address> all_local() {
-  ifaddrs* found = nullptr;
-  if (::getifaddrs(&found) != 0) return {};
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(found, &::freeifaddrs);
-  std::vector<local_address> result;
-  for (const ifaddrs* each = all.get(); each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
-    const int family = each->ifa_addr->sa_family;
-    if (family != AF_INET && family != AF_INET6) continue;
-    local_address one{.interface = each->ifa_name, .at = {}};
-    one.at.length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    std::memcpy(&one.at.storage, each->ifa_addr, one.at.length);
-    result.push_back(std::move(one));
-  }
-  return result;
+  return bits;
 }
 
 /// A network, or an address as one that is its own.
 struct network {
-  sockaddr_storage of{};
+  address of;
   std::size_t bits = 0;
 
   bool has(const address& one) const {
-    if (one.storage.ss_family != of.ss_family) return false;
-    const auto mine = bits_of(of);
-    const auto theirs = bits_of(one.storage);
+    if (one.storage.ss_family != of.storage.ss_family) return false;
+    const auto mine = of.bytes();
+    const auto theirs = one.bytes();
     const auto last = static_cast<unsigned>(bits % 8);
     if (!std::ranges::equal(mine.first(bits / 8), theirs.first(bits / 8))) return false;
     return last == 0 || ((mine[bits / 8] ^ theirs[bits / 8]) >> (8 - last)) == 0;
@@ -73,16 +53,15 @@ std::optional<network> parse_network(std::string_view text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   const std::string host(text.substr(0, slash));
   network result;
-  auto& four = reinterpret_cast<sockaddr_in&>(result.of);
-  auto& six = reinterpret_cast<sockaddr_in6&>(result.of);
-  if (::inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1) {
-    result.of.ss_family = AF_INET;
-  } else if (::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1) {
-    result.of.ss_family = AF_INET6;
+  std::array<std::uint8_t, sizeof(in6_addr)> bytes{};
+  if (::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1) {
+    result.of = address::of_bytes(std::span(bytes).first(sizeof(in_addr)), 0);
+  } else if (::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1) {
+    result.of = address::of_bytes(bytes, 0);
   } else {
     return std::nullopt;
   }
-  const std::size_t most = 8 * bits_of(result.of).size();
+  const std::size_t most = 8 * result.of.bytes().size();
   result.bits = most;
   if (slash == text.size()) return result;
   const std::string_view length = text.substr(slash + 1);
@@ -91,19 +70,15 @@ std::optional<network> parse_network(std::string_view text) {
   return result;
 }
 
-bool same(const address& one, const address& other) {
-  return one.storage.ss_family == other.storage.ss_family &&
-         std::ranges::equal(bits_of(one.storage), bits_of(other.storage));
-}
-
-std::vector<address> addresses_of(std::string_view part, std::span<const local_address> all) {
+std::vector<interface_address> addresses_of(std::string_view part,
+                                            std::span<const interface_address> all) {
   const std::optional<network> within = parse_network(part);
-  std::vector<address> found;
+  std::vector<interface_address> found;
   bool is_interface = false;
-  for (const local_address& each : all) {
+  for (const interface_address& each : all) {
     is_interface = is_interface || each.interface == part;
     const bool is_meant = within ? within->has(each.at) : each.interface == part;
-    if (is_meant) found.push_back(each.at);
+    if (is_meant) found.push_back(each);
   }
   if (!within && !is_interface) {
     throw error(errc::invalid_argument,
@@ -116,14 +91,36 @@ std::vector<address> addresses_of(std::string_view part, std::span<const local_a
 
 }  // namespace
 
-std::vector<address> addresses_named(std::string_view text) {
-  const std::vector<local_address> all = all_local();
-  std::vector<address> result;
+std::vector<interface_address> interface_addresses() {
+  ifaddrs* found = nullptr;
+  if (::getifaddrs(&found) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(found, &::freeifaddrs);
+  std::vector<interface_address> result;
+  for (const ifaddrs* each = all.get(); each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0) continue;
+    const int family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    interface_address one{.interface = each->ifa_name,
+                          .at = {},
+                          .bits = bits_set(each->ifa_netmask),
+                          .flags = each->ifa_flags};
+    one.at.length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    std::memcpy(&one.at.storage, each->ifa_addr, one.at.length);
+    result.push_back(std::move(one));
+  }
+  return result;
+}
+
+std::vector<interface_address> addresses_named(std::string_view text) {
+  const std::vector<interface_address> all = interface_addresses();
+  std::vector<interface_address> result;
   for (std::string_view left = text; !left.empty();) {
     const std::string_view part = left.substr(0, left.find(','));
     left.remove_prefix(std::min(part.size() + 1, left.size()));
-    for (const address& one : addresses_of(part, all)) {
-      const auto is_known = [&](const address& other) { return same(one, other); };
+    for (const interface_address& one : addresses_of(part, all)) {
+      const auto is_known = [&](const interface_address& other) {
+        return one.at.is_same_host(other.at);
+      };
       if (std::ranges::none_of(result, is_known)) result.push_back(one);
     }
   }
@@ -132,27 +129,27 @@ std::vector<address> addresses_named(std::string_view text) {
               "MUSTER_INTERFACES is '" + std::string(text) + "'; this machine has no such address");
 }
 
-namespace {
-
-bool is_of_one_link(const address& one) {
-  return one.storage.ss_family == AF_INET6 &&
-         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(one.storage).sin6_addr);
-}
-
-}  // namespace
-
 address first_address_beyond_loopback() {
-  for (const local_address& each : all_local()) {
-    const auto bits = bits_of(each.at.storage);
-    const bool is_ipv4 = each.at.storage.ss_family == AF_INET;
-    const bool is_of_link = is_ipv4 && bits[0] == 169 && bits[1] == 254;
-    if (each.interface != "lo" && is_ipv4 && bits[0] != 127 && !is_of_link) return each.at;
-  }
-  for (const local_address& each : all_local()) {
-    const bool is_ipv6 = each.at.storage.ss_family == AF_INET6;
-    if (is_ipv6 && !each.at.is_loopback() && !is_of_one_link(each.at)) return each.at;
+  const auto is_one = [](const interface_address& one, int family) {
+    return one.at.storage.ss_family == family && one.interface != "lo" && !one.at.is_loopback() &&
+           !one.at.is_of_one_link();
+  };
+  const std::vector<interface_address> all = interface_addresses();
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const interface_address& each : all) {
+      if (is_one(each, family)) return each.at;
+    }
   }
   throw error(errc::bootstrap, "tcp: this machine has no address but its own loopback");
+}
+
+address beyond_loopback(const address& usual) {
+  if (!usual.is_loopback()) return usual;
+  try {
+    return first_address_beyond_loopback();
+  } catch (const error&) {
+    return usual;
+  }
 }
 
 port_range parse_ports(std::string_view text) {
@@ -170,21 +167,9 @@ port_range parse_ports(std::string_view text) {
               "MUSTER_PORTS is '" + std::string(text) + "'; expected ports such as 20000-20999");
 }
 
-namespace {
-
-/// Where whoever is asked is on this machine, others need another address of it, if there is one.
-address beyond_loopback(const address& usual) {
-  if (!usual.is_loopback()) return usual;
-  try {
-    return first_address_beyond_loopback();
-  } catch (const error&) {
-    return usual;
-  }
-}
-
-/// At a port of `MUSTER_PORTS`, or any.
-listener listen_at_some_port(address at, listening_for what) {
+listener listen_at_some_port(const address& where, listening_for what) {
   const char* const ports = environment::read(environment::ports);
+  address at = where;
   if (ports == nullptr) {
     at.set_port(0);
     // The port that the system gives may be taken for datagrams.
@@ -203,6 +188,8 @@ listener listen_at_some_port(address at, listening_for what) {
               std::string("tcp: no port of MUSTER_PORTS=") + ports + " is free at " + at.text());
 }
 
+namespace {
+
 /// Of both kinds, where there is IPv6.
 template <class Listen>
 listener at_all_addresses(std::uint16_t port, Listen listen) {
@@ -218,13 +205,13 @@ listener at_all_addresses(std::uint16_t port, Listen listen) {
 listener listen_as_asked(const address& usual) {
   const char* const interfaces = environment::read(environment::interfaces);
   return listen_at_some_port(
-      interfaces == nullptr ? beyond_loopback(usual) : addresses_named(interfaces).front(),
-      listening_for::datagrams_too);
+      interfaces == nullptr ? beyond_loopback(usual) : addresses_named(interfaces).front().at,
+      listening_for::connections);
 }
 
 listener listen_everywhere() {
   if (const char* const interfaces = environment::read(environment::interfaces)) {
-    return listen_at_some_port(addresses_named(interfaces).front(), listening_for::connections);
+    return listen_at_some_port(addresses_named(interfaces).front().at, listening_for::connections);
   }
   return at_all_addresses(
       0, [](const address& all) { return listen_at_some_port(all, listening_for::connections); });
@@ -252,10 +239,11 @@ listener listen_everywhere_at(std::uint16_t port) {
 std::vector<address> addresses_for(const listener& one) {
   if (!one.at.is_anywhere()) return {one.at};
   std::vector<address> result;
-  for (const local_address& each : all_local()) {
+  for (const interface_address& each : interface_addresses()) {
     const bool is_reached = one.at.storage.ss_family == AF_INET6 ||
                             each.at.storage.ss_family == one.at.storage.ss_family;
-    if (is_reached && !each.at.is_loopback() && !is_of_one_link(each.at)) result.push_back(each.at);
+    if (is_reached && !each.at.is_loopback() && !each.at.is_of_one_link())
+      result.push_back(each.at);
   }
   if (result.empty()) result.push_back(one.at.local());
   return result;

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,11 +12,20 @@
 
 namespace muster::tcp {
 
+/// An address of an interface of this machine that is up.
+struct interface_address {
+  std::string interface;
+  address at;
+  std::size_t bits = 0;     ///< of it that are its network's
+  std::uint32_t flags = 0;  ///< as the system has them, `IFF_RUNNING` and others
+};
+std::vector<interface_address> interface_addresses();
+
 /// This machine's addresses that `text` names, in its order: interfaces, networks, addresses,
 /// separated by commas, as in `eth0,10.1.0.0/16,fd00::/8`. Each address once.
 /// \throws error `errc::invalid_argument` where a part is none of these, `errc::bootstrap` where
 /// there is no such address
-std::vector<address> addresses_named(std::string_view text);
+std::vector<interface_address> addresses_named(std::string_view text);
 
 /// One by which other machines may reach this one. \throws error `errc::bootstrap`
 address first_address_beyond_loopback();
@@ -26,12 +38,16 @@ struct port_range {
 /// `20000-20999`, or one. \throws error `errc::invalid_argument`
 port_range parse_ports(std::string_view text);
 
-/// Listens where `MUSTER_INTERFACES` and `MUSTER_PORTS` say; where they say nothing at `usual`, at
-/// any port that is free. Takes datagrams there, too.
+/// `usual`, or where that is this machine's own loopback another one, if there is one: others need
+/// it.
+address beyond_loopback(const address& usual);
+/// Listens there at one of `MUSTER_PORTS`, or at any that is free.
 /// \throws error `errc::bootstrap`, `errc::invalid_argument`
+listener listen_at_some_port(const address& at, listening_for what);
+/// The same where `MUSTER_INTERFACES` says; where it says nothing at `usual`.
 listener listen_as_asked(const address& usual);
 
-/// The same, by all of this machine's addresses where `MUSTER_INTERFACES` says nothing.
+/// The same by all of this machine's addresses where `MUSTER_INTERFACES` says nothing.
 listener listen_everywhere();
 /// What `MUSTER_TIMEOUT` says; 0: never. \throws error `errc::invalid_argument`
 std::chrono::milliseconds timeout_asked_for();

@@ -1,8 +1,10 @@
 #include "transports/tcp/socket.hpp"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -82,10 +84,16 @@ descriptor accept_from(const listener& at) noexcept {
   return made;
 }
 
-descriptor begin_connecting(const address& to) noexcept {
+descriptor begin_connecting(const address& to, const address& from) noexcept {
   descriptor made(::socket(to.storage.ss_family, kind, 0));
   if (!made) return made;
   set(made.get(), IPPROTO_TCP, TCP_NODELAY);
+  if (from.length != 0) {
+    set(made.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
+    address any_port = from;
+    any_port.set_port(0);
+    if (::bind(made.get(), any_port.get(), any_port.length) != 0) return {};
+  }
   const bool begun = ::connect(made.get(), to.get(), to.length) == 0 || errno == EINPROGRESS;
   return begun ? std::move(made) : descriptor();
 }
@@ -99,6 +107,10 @@ void keep_alive(int socket, std::chrono::milliseconds idle) noexcept {
   set(socket, SOL_SOCKET, SO_KEEPALIVE);
 }
 
+void limit_unsent(int socket, std::size_t bytes) noexcept {
+  set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(bytes));
+}
+
 std::optional<int> how_connected(int socket) noexcept {
   pollfd one{.fd = socket, .events = POLLOUT, .revents = 0};
   if (::poll(&one, 1, 0) != 1) return std::nullopt;
@@ -106,6 +118,22 @@ std::optional<int> how_connected(int socket) noexcept {
   socklen_t length = sizeof why;
   ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &why, &length);
   return why;
+}
+
+bool has_delivered(int socket) noexcept {
+  int left = 0;
+  return ::ioctl(socket, SIOCOUTQ, &left) != 0 || left == 0;
+}
+
+delivery delivery_of(int socket) noexcept {
+  if (has_delivered(socket)) return delivery::complete;
+  constexpr unsigned patience = 500;  // ms: several times what the system waits at least
+  tcp_info how{};
+  socklen_t length = sizeof how;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &how, &length) != 0) return delivery::under_way;
+  const bool is_stalled = how.tcpi_unacked != 0 && how.tcpi_retransmits > 1 &&
+                          how.tcpi_last_ack_recv > patience && how.tcpi_last_data_recv > patience;
+  return is_stalled ? delivery::stalled : delivery::under_way;
 }
 
 address local_address_of(int socket) noexcept {

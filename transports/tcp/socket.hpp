@@ -31,14 +31,26 @@ std::optional<listener> try_listening_at(const address& at,
 descriptor accept_from(const listener& at) noexcept;
 /// Begins to connect; empty where that cannot be. The socket is writable once it has connected, or
 /// has failed to.
-descriptor begin_connecting(const address& to) noexcept;
+/// \param from by which of this machine's addresses; without a length: any
+descriptor begin_connecting(const address& to, const address& from = {}) noexcept;
 
 /// Has the system notice, after some time like `idle`, that the other side's machine is gone,
 /// though nothing is sent. 0: never.
 void keep_alive(int socket, std::chrono::milliseconds idle) noexcept;
+/// It has room no more while so many bytes wait in it that were never sent.
+void limit_unsent(int socket, std::size_t bytes) noexcept;
 /// Of a socket that `begin_connecting` gave: nothing while it is on its way; then 0, or the
 /// system's error number.
 std::optional<int> how_connected(int socket) noexcept;
+/// Whether all that a socket was given has come to the other side's system.
+bool has_delivered(int socket) noexcept;
+/// What becomes of what a socket was given.
+enum class delivery {
+  complete,
+  under_way,
+  stalled,  ///< it was sent again and again, and nothing comes back
+};
+delivery delivery_of(int socket) noexcept;
 /// The address of this side of a connected socket, with port 0.
 address local_address_of(int socket) noexcept;
 

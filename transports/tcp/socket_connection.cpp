@@ -34,11 +34,11 @@ struct socket_connection::batch {
 
 socket_connection::socket_connection(stream::connections& of, std::size_t peer, endpoint& by,
                                      std::size_t window)
-    : connection(of, peer), by_(by), window_(window), in_(2 * window), out_(2 * window) {}
+    : peer_connection(of, peer), by_(by), window_(window), in_(2 * window), out_(2 * window) {}
 
 // ---- for the endpoint
 
-void socket_connection::open(descriptor socket) noexcept {
+void socket_connection::open(std::size_t, descriptor socket) noexcept {
   socket_ = std::move(socket);
   is_readable_ = is_writable_ = true;
   flush();
@@ -50,17 +50,21 @@ void socket_connection::close() noexcept {
   is_readable_ = is_writable_ = has_ended_ = false;
 }
 
-void socket_connection::note(bool readable, bool writable, bool ends) noexcept {
+void socket_connection::note(std::size_t, bool readable, bool writable, bool ends) noexcept {
   will_end_ = will_end_ || ends;
   is_readable_ = is_readable_ || readable;
   is_writable_ = is_writable_ || writable;
   if (writable) flush();
 }
 
+bool socket_connection::has_delivered() noexcept {
+  return !is_open() || tcp::has_delivered(socket_.get());
+}
+
 // ---- to the peer
 
 bool socket_connection::has_room(std::size_t bytes) noexcept {
-  if (!socket_ && !is_closed_) by_.begin_connecting(*this);
+  if (!socket_ && !is_closed_) by_.begin_connecting(*this, 0);
   const std::size_t needed = sizeof(stream::frame) + bytes;
   if (out_.room() < needed) flush();
   return !is_closed_ && out_.room() >= needed;

@@ -4,50 +4,45 @@
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <utility>
 
 #include <muster/base/descriptor.hpp>
 
-#include "transports/stream/connection.hpp"
 #include "transports/tcp/byte_ring.hpp"
+#include "transports/tcp/peer_connection.hpp"
 
 namespace muster::tcp {
 
 class endpoint;
 
-/// A connection of ranks of two machines: a socket, from when one of them first needs it.
+/// A connection of ranks of two machines with one subflow: a socket, from when one of them first
+/// needs it.
 ///
 /// Short frames are gathered in a ring of bytes and leave with one system call. Bodies go from the
 /// sender's memory straight to the system, in pieces, between which short frames may go; they come
 /// straight into their place.
-class socket_connection final : public stream::connection {
+class socket_connection final : public peer_connection {
 public:
   /// \param by     outlives this
   /// \param window a power of two: see `stream::connection::window`
   socket_connection(stream::connections& of, std::size_t peer, endpoint& by, std::size_t window);
 
-  // ---- for the endpoint
+  // ---- peer_connection
 
-  bool is_open() const noexcept { return static_cast<bool>(socket_); }
-  bool is_closed() const noexcept { return is_closed_; }
-  int socket() const noexcept { return socket_.get(); }
-  /// It is connected.
-  void open(descriptor socket) noexcept;
-  /// It is no more, and will not be again.
-  void close() noexcept;
-  /// The system says that something may have come, or that there may be room.
-  /// \param ends nothing more comes than what is there
-  void note(bool readable, bool writable, bool ends) noexcept;
-  /// Whether a look may find something that the system has told of already.
-  bool is_active() const noexcept {
+  std::size_t subflows() const noexcept override { return 1; }
+  bool is_open(std::size_t) const noexcept override { return is_open(); }
+  bool is_open() const noexcept override { return static_cast<bool>(socket_); }
+  void open(std::size_t, descriptor socket) noexcept override;
+  void close() noexcept override;
+  bool is_closed() const noexcept override { return is_closed_; }
+  void note(std::size_t, bool readable, bool writable, bool ends) noexcept override;
+  bool advance() noexcept override { return pull(); }
+  bool is_active() const noexcept override {
     return is_readable_ || has_ended_ || owes() || in_.size() > front();
   }
-  /// Whether the peer has closed it, and all that it said before has been read.
-  bool is_over() const noexcept { return has_ended_ && front() == 0; }
-  /// Whether the endpoint has it among those to look at. \returns whether that is new
-  bool set_listed(bool listed) noexcept { return std::exchange(is_listed_, listed) != listed; }
-  /// Sends what waits; false where some still does.
-  bool flush() noexcept;
+  bool is_over() const noexcept override { return has_ended_ && front() == 0; }
+  bool flush() noexcept override;
+  bool has_delivered() noexcept override;
+  bool tend() noexcept override { return false; }
 
   // ---- connection
 
@@ -94,7 +89,6 @@ private:
   std::size_t window_;
   descriptor socket_;
   bool is_closed_ = false;
-  bool is_listed_ = false;
   bool is_readable_ = false;
   bool will_end_ = false;   // what there is to read is the last
   bool has_ended_ = false;  // it was read

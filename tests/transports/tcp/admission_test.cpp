@@ -91,7 +91,7 @@ TEST_CASE("a proof of another connection is refused") {
   first.accepts.advance();
   first.connects.advance();
   // What the first one proved, read from its socket and said again on another.
-  std::array<std::byte, 40> proof;
+  std::array<std::byte, 44> proof;
   REQUIRE(::recv(first.accepts.socket(), proof.data(), proof.size(), 0) ==
           static_cast<ssize_t>(proof.size()));
   two_sides second(key_of(9), key_of(7));

@@ -12,6 +12,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "transports/stream/links.hpp"
@@ -28,12 +30,18 @@ struct party {
   std::array<std::size_t, 2> members{0, 1};
   stream::links links;
 
-  party(std::size_t rank, const tcp::job_key& key, tcp::listener at,
-        std::vector<tcp::address> peers)
-      : reach({.rank = rank, .key = key, .window = 4096}, std::move(at), std::move(peers)),
+  party(std::size_t rank, const tcp::job_key& key, std::vector<tcp::listener> doors,
+        std::vector<tcp::paths> peers)
+      : reach({.rank = rank, .key = key, .window = 4096}, std::move(doors), std::move(peers)),
         all(2, {&reach}),
         links(all, 0, members, rank, 8) {}
 };
+
+std::vector<tcp::listener> only(tcp::listener one) {
+  std::vector<tcp::listener> all;
+  all.push_back(std::move(one));
+  return all;
+}
 
 /// Two ranks, driven by one thread.
 struct couple {
@@ -42,16 +50,18 @@ struct couple {
   std::unique_ptr<party> first;
   std::unique_ptr<party> second;
 
-  couple() {
+  /// \param subflows of their connection
+  explicit couple(std::size_t subflows = 1) {
     const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
     tcp::listener one = tcp::listen_at(anywhere);
     tcp::listener other = tcp::listen_at(anywhere);
     first_at = one.at;
-    const tcp::address second_at = other.at;
-    first =
-        std::make_unique<party>(0, key, std::move(one), std::vector<tcp::address>{{}, second_at});
-    second =
-        std::make_unique<party>(1, key, std::move(other), std::vector<tcp::address>{first_at, {}});
+    const tcp::paths to_first(subflows, {0, one.at});
+    const tcp::paths to_second(subflows, {0, other.at});
+    first = std::make_unique<party>(0, key, only(std::move(one)),
+                                    std::vector<tcp::paths>{{}, to_second});
+    second = std::make_unique<party>(1, key, only(std::move(other)),
+                                     std::vector<tcp::paths>{to_first, {}});
   }
 
   /// Drives both until that is so; false: it takes too long.
@@ -88,17 +98,20 @@ void receive(couple& two, party& at, std::size_t lane, std::size_t from,
   CHECK(got == expected);
 }
 
-TEST_CASE("whoever speaks first connects, and both speak") {
-  couple two;
+using one = std::integral_constant<std::size_t, 1>;
+using three = std::integral_constant<std::size_t, 3>;
+
+TEST_CASE_TEMPLATE("whoever speaks first connects, and both speak", Subflows, one, three) {
+  couple two(Subflows::value);
   send(two, *two.second, 0, 0, bytes_of(1, 100));
   receive(two, *two.first, 0, 1, bytes_of(1, 100));
   send(two, *two.first, 0, 1, bytes_of(2, 100));
   receive(two, *two.second, 0, 0, bytes_of(2, 100));
 }
 
-TEST_CASE("both speak first at once") {
+TEST_CASE_TEMPLATE("both speak first at once", Subflows, one, three) {
   for (int round = 0; round < 20; ++round) {
-    couple two;
+    couple two(Subflows::value);
     send(two, *two.first, 0, 1, bytes_of(1, 100));
     send(two, *two.second, 0, 0, bytes_of(2, 100));
     receive(two, *two.second, 0, 0, bytes_of(1, 100));
@@ -106,8 +119,8 @@ TEST_CASE("both speak first at once") {
   }
 }
 
-TEST_CASE("lanes in another order, more than fits") {
-  couple two;
+TEST_CASE_TEMPLATE("lanes in another order, more than fits", Subflows, one, three) {
+  couple two(Subflows::value);
   for (int round = 0; round < 50; ++round) {
     for (std::size_t lane = 0; lane < 4; ++lane) {
       send(two, *two.first, lane, 1, bytes_of(lane, 700));
@@ -118,8 +131,8 @@ TEST_CASE("lanes in another order, more than fits") {
   }
 }
 
-TEST_CASE("long messages, and short ones between their pieces") {
-  couple two;
+TEST_CASE_TEMPLATE("long messages, and short ones between their pieces", Subflows, one, three) {
+  couple two(Subflows::value);
   std::vector<std::byte> place(3'000'000);
   const auto body = bytes_of(5, place.size());
   const auto head = bytes_of(6, 16);
@@ -143,8 +156,9 @@ TEST_CASE("long messages, and short ones between their pieces") {
   CHECK(place == body);
 }
 
-TEST_CASE("a long message that is taken back does not disturb what comes after") {
-  couple two;
+TEST_CASE_TEMPLATE("a long message that is taken back does not disturb what comes after", Subflows,
+                   one, three) {
+  couple two(Subflows::value);
   const auto head = bytes_of(6, 16);
   std::vector<std::byte> place(5'000'000);
   {

@@ -36,13 +36,15 @@ struct ranks {
   }
   void begin(std::size_t rank) { begin(rank, key); }
   void begin(std::size_t rank, const tcp::job_key& with) {
-    std::vector<tcp::address> peers;
+    std::vector<tcp::paths> peers;
     for (std::size_t other = 0; other < doors.size(); ++other) {
-      peers.push_back(other == rank ? tcp::address{} : doors[other].at);
+      peers.push_back(other == rank ? tcp::paths{} : tcp::paths{{0, doors[other].at}});
     }
+    std::vector<descriptor> rails;
+    rails.push_back(std::move(doors[rank].datagrams));
     all[rank] = std::make_unique<tcp::heartbeat>(
         tcp::heartbeat::settings{.rank = rank, .key = with, .timeout = timeout, .bell = bell.get()},
-        std::move(doors[rank].datagrams), std::move(peers));
+        std::move(rails), peers);
   }
   /// Rank 0 asks about another for so long, as a rank that polls does.
   bool loses(std::size_t rank, std::chrono::milliseconds within) {

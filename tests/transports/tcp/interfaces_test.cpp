@@ -19,10 +19,10 @@ std::string complaint_about(std::string_view interfaces) {
 }
 
 TEST_CASE("interfaces, networks and addresses") {
-  CHECK(tcp::addresses_named("lo").front().host_text() == "127.0.0.1");
-  CHECK(tcp::addresses_named("127.0.0.1").front().host_text() == "127.0.0.1");
+  CHECK(tcp::addresses_named("lo").front().at.host_text() == "127.0.0.1");
+  CHECK(tcp::addresses_named("127.0.0.1").front().at.host_text() == "127.0.0.1");
   CHECK(tcp::addresses_named("127.0.0.0/8").size() == 1);
-  CHECK(tcp::addresses_named("127.0.0.0/8,lo,127.0.0.1").front().host_text() == "127.0.0.1");
+  CHECK(tcp::addresses_named("127.0.0.0/8,lo,127.0.0.1").front().at.host_text() == "127.0.0.1");
   CHECK(tcp::addresses_named("0.0.0.0/0,127.0.0.1").size() >= 1);
 }
 

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -22,6 +23,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,7 +101,8 @@ void say_who_is_lost(muster::world& world, std::function<void()> end) {
 }
 
 void cut_off_this_host() {
-  if (std::system("ip link set eth0 down") != 0) std::printf("cannot cut the link\n");
+  // All interfaces are of this group unless somebody says otherwise.
+  if (std::system("ip link set group default down") != 0) std::printf("cannot cut the links\n");
 }
 
 /// Rank 1 computes, and says nothing meanwhile.
@@ -110,6 +113,29 @@ task<> wait_while_one_computes(team& team) {
   }
   co_await muster::barrier(team);
   std::printf("rank %zu went on\n", team.rank());
+}
+
+/// All exchange long and short blocks for some seconds, and look at what they get.
+task<> exchange_for_long(team& team) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(6);
+  unsigned wrong = 0;
+  unsigned rounds = 0;
+  for (std::uint8_t is_over = 0; is_over == 0; ++rounds) {
+    const std::size_t block = rounds % 2 == 0 ? 150'000 : 100;
+    std::vector<unsigned> sent(block * team.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      sent[i] = static_cast<unsigned>(1000 * team.rank() + i / block) + rounds;
+    }
+    std::vector<unsigned> got(sent.size());
+    co_await muster::alltoall(team, sent, got);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (got[i] != static_cast<unsigned>(1000 * (i / block) + team.rank()) + rounds) ++wrong;
+    }
+    is_over = team.rank() == 0 && std::chrono::steady_clock::now() > end ? 1 : 0;
+    co_await muster::bcast(team, std::span(&is_over, 1), 0);
+  }
+  std::printf("rank %zu: %u wrong\n", team.rank(), wrong);
+  if (rounds < 10) std::printf("rank %zu: only %u rounds\n", team.rank(), rounds);
 }
 
 double processor_seconds() {
@@ -209,6 +235,7 @@ int main(int argc, char** argv) {
            sleep_long();
          });
        }},
+      {"exchanges", [&] { world.run(exchange_for_long(team)); }},
       {"computes", [&] { world.run(wait_while_one_computes(team)); }},
       {"idles", [&] { world.run(wait_idly(team)); }},
       {"forbidden", [&] { world.run(read_what_is_forbidden(team)); }},

@@ -1,0 +1,291 @@
+// Connections of several subflows, whose packets a relay delays and whose sockets it breaks: what
+// is sent comes once, in order, and whole.
+
+#include "transports/tcp/multipath_connection.hpp"
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <list>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tools/conformance/random.hpp"
+#include "transports/stream/links.hpp"
+#include "transports/tcp/endpoint.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using purpose = wire::links::purpose;
+
+/// Passes on what two sides say through it, as a rail does, until it is cut.
+class relay {
+public:
+  /// \param to where the side that is connected to listens
+  explicit relay(const tcp::address& to)
+      : door_(tcp::listen_at(tcp::address::resolve("127.0.0.1", 0))), to_(to) {
+    thread_ = std::jthread([this](const std::stop_token& over) { run(over); });
+  }
+  const tcp::address& at() const noexcept { return door_.at; }
+  /// All that is on its way is lost, with all connections.
+  void cut() noexcept { cuts_.fetch_add(1); }
+
+private:
+  struct both_ways {
+    std::array<descriptor, 2> ends;
+    std::array<std::vector<char>, 2> waiting;  // to that end
+  };
+
+  void run(const std::stop_token& over) {
+    int seen = 0;
+    while (!over.stop_requested()) {
+      if (const int cuts = cuts_.load(); cuts != seen) {
+        seen = cuts;
+        for (both_ways& each : all_) break_off(each);
+        all_.clear();
+      }
+      accept();
+      all_.remove_if([&](both_ways& one) { return !pass_on(one, 0) || !pass_on(one, 1); });
+      std::this_thread::sleep_for(20us);
+    }
+  }
+  void accept() {
+    while (descriptor from = tcp::accept_from(door_)) {
+      all_.push_back({.ends = {std::move(from), tcp::begin_connecting(to_)}, .waiting = {}});
+    }
+  }
+  /// Without farewell.
+  static void break_off(const both_ways& one) noexcept {
+    for (const descriptor& end : one.ends) {
+      const linger now{.l_onoff = 1, .l_linger = 0};
+      ::setsockopt(end.get(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    }
+  }
+  static bool pass_on(both_ways& one, std::size_t to) {
+    std::array<char, 30'000> bytes;
+    std::vector<char>& waiting = one.waiting[to];
+    if (waiting.size() < 100'000) {
+      const ssize_t got = ::recv(one.ends[1 - to].get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+      if (got == 0 || (got < 0 && errno != EAGAIN && errno != ENOTCONN)) return false;
+      if (got > 0) waiting.insert(waiting.end(), bytes.begin(), bytes.begin() + got);
+    }
+    if (waiting.empty()) return true;
+    const ssize_t sent =
+        ::send(one.ends[to].get(), waiting.data(), waiting.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0) return errno == EAGAIN || errno == ENOTCONN;
+    waiting.erase(waiting.begin(), waiting.begin() + sent);
+    return true;
+  }
+
+  tcp::listener door_;
+  tcp::address to_;
+  std::list<both_ways> all_;
+  std::atomic<int> cuts_ = 0;
+  std::jthread thread_;
+};
+
+struct party {
+  tcp::endpoint reach;
+  stream::connections all;
+  std::array<std::size_t, 2> members{0, 1};
+  stream::links links;
+
+  party(std::size_t rank, const tcp::job_key& key, std::vector<tcp::listener> doors,
+        std::vector<tcp::paths> peers)
+      : reach({.rank = rank, .key = key, .window = 8192}, std::move(doors), std::move(peers)),
+        all(2, {&reach}),
+        links(all, 0, members, rank, 4) {}
+};
+
+/// Two ranks, each of which reaches the other through relays.
+struct couple {
+  tcp::job_key key = tcp::job_key::random();
+  std::array<std::deque<relay>, 2> rails;  // to the first, to the second
+  std::array<std::unique_ptr<party>, 2> ranks;
+
+  explicit couple(std::size_t subflows) {
+    std::array<tcp::paths, 2> ways;
+    std::array<std::vector<tcp::listener>, 2> doors;
+    for (std::size_t i = 0; i < 2; ++i) {
+      doors[i].push_back(tcp::listen_at(tcp::address::resolve("127.0.0.1", 0)));
+      for (std::size_t rail = 0; rail < subflows; ++rail) {
+        rails[i].emplace_back(doors[i][0].at);
+        ways[i].push_back({0, rails[i].back().at()});
+      }
+    }
+    ranks[0] =
+        std::make_unique<party>(0, key, std::move(doors[0]), std::vector<tcp::paths>{{}, ways[1]});
+    ranks[1] =
+        std::make_unique<party>(1, key, std::move(doors[1]), std::vector<tcp::paths>{ways[0], {}});
+  }
+  void progress() {
+    for (const auto& each : ranks) each->all.progress();
+  }
+  void cut(std::size_t rail) {
+    for (auto& each : rails) each[rail].cut();
+  }
+};
+
+std::vector<std::byte> bytes_of(std::size_t seed, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  std::mt19937 random(static_cast<unsigned>(seed));
+  for (std::byte& each : bytes) each = static_cast<std::byte>(random());
+  return bytes;
+}
+
+/// What one rank sends the other in one lane, short messages and long ones in turn, and how far
+/// both have come.
+class conversation {
+public:
+  conversation(couple& between, std::size_t from, std::size_t lane, std::size_t messages)
+      : out_(between.ranks[from]->links, lane, 1 - from, purpose::send),
+        in_(between.ranks[1 - from]->links, lane, from, purpose::receive),
+        seed_(1000 * lane + 100'000 * from),
+        messages_(messages) {}
+
+  bool is_over() const noexcept { return received_ == messages_ && left_; }
+  /// Both sides as far as they can.
+  void go_on() {
+    if (sent_ < messages_) send_one();
+    if (sent_ == messages_ && out_->has_left()) left_ = true;
+    if (received_ < messages_) receive_one();
+  }
+
+private:
+  static constexpr std::size_t longest = 700'000;
+
+  bool is_long(std::size_t i) const noexcept { return i % 4 == 3; }
+  std::vector<std::byte> message(std::size_t i) const {
+    return bytes_of(seed_ + i, is_long(i) ? longest - 1000 * (i % 300) : 1 + (i * 37) % 3000);
+  }
+  void send_one() {
+    if (!is_long(sent_)) {
+      const auto bytes = message(sent_);
+      if (!out_->has_room(bytes.size())) return;
+      out_->send({}, bytes);
+      ++sent_;
+      return;
+    }
+    if (!is_put_) {
+      if (!out_->is_invited() || !out_->can_put()) return;
+      std::array<std::byte, 8> head;
+      out_->take_invitation(head);
+      body_ = message(sent_);
+      out_->put(head, body_);
+      is_put_ = true;
+    }
+    if (!out_->has_left()) return;
+    std::ranges::fill(body_, std::byte{0xee});  // ours again
+    is_put_ = false;
+    ++sent_;
+  }
+  void receive_one() {
+    const auto expected = message(received_);
+    if (!is_long(received_)) {
+      if (!in_->holds(expected.size())) return;
+      std::vector<std::byte> got(expected.size());
+      in_->take(got);
+      CHECK((got == expected));
+      ++received_;
+      return;
+    }
+    std::array<std::byte, 8> head{};
+    if (!is_posted_) {
+      if (!in_->can_post()) return;
+      place_.assign(expected.size(), std::byte{0});
+      in_->post(head, place_);
+      is_posted_ = true;
+    }
+    if (!is_taking_) {
+      if (!in_->holds(head.size())) return;
+      in_->take(head);
+      in_->begin_taking(place_);
+      is_taking_ = true;
+    }
+    if (in_->body() != wire::link::body_state::in_place) return;
+    CHECK((place_ == expected));
+    is_posted_ = is_taking_ = false;
+    ++received_;
+    kept_ = std::move(place_);  // nothing may write there any more
+    kept_expected_ = kept_;
+    check_kept();
+  }
+  void check_kept() const { CHECK((kept_ == kept_expected_)); }
+
+  wire::open_link out_;
+  wire::open_link in_;
+  std::size_t seed_;
+  std::size_t messages_;
+  std::size_t sent_ = 0;
+  bool left_ = false;
+  std::size_t received_ = 0;
+  bool is_put_ = false;
+  bool is_posted_ = false;
+  bool is_taking_ = false;
+  std::vector<std::byte> body_;
+  std::vector<std::byte> place_;
+  std::vector<std::byte> kept_;
+  std::vector<std::byte> kept_expected_;
+};
+
+/// Both ranks speak in several lanes while `disturb` is called; false: it takes too long.
+template <class Disturb>
+bool converse(couple& two, std::size_t messages, Disturb disturb) {
+  std::deque<conversation> all;
+  for (std::size_t from = 0; from < 2; ++from) {
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+      all.emplace_back(two, from, 2 * from + lane, messages);
+    }
+  }
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (!std::ranges::all_of(all, &conversation::is_over)) {
+    two.progress();
+    for (conversation& each : all) each.go_on();
+    disturb();
+    if (std::chrono::steady_clock::now() > end) return false;
+  }
+  return true;
+}
+
+TEST_CASE("several subflows, whole") {
+  for (const std::size_t subflows : {2, 3, 5}) {
+    couple two(subflows);
+    CHECK(converse(two, 24, [] {}));
+  }
+}
+
+TEST_CASE("subflows that break again and again") {
+  INFO(how_to_replay());
+  std::mt19937_64 random(run_seed());
+  couple two(3);
+  std::size_t rail = 0;
+  int cuts = 0;
+  auto next = std::chrono::steady_clock::now();
+  while (cuts < 8) {
+    REQUIRE(converse(two, 12, [&] {
+      // Never all at once, and not before the last has been made anew.
+      if (std::chrono::steady_clock::now() < next) return;
+      two.cut(rail);
+      ++cuts;
+      rail = (rail + 1) % 3;
+      next = std::chrono::steady_clock::now() + std::chrono::milliseconds(600 + random() % 600);
+    }));
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <muster/base/descriptor.hpp>
+
+#include "transports/tcp/byte_ring.hpp"
+#include "transports/tcp/intervals.hpp"
+#include "transports/tcp/packet.hpp"
+
+namespace muster::stream {
+class link;
+}
+
+namespace muster::tcp {
+
+/// One socket of a connection that has several: packets, one after the other, both ways.
+class subflow {
+public:
+  /// That it keeps of what has come.
+  static constexpr std::size_t most_bytes = std::size_t{16} << 10;
+
+  bool is_open() const noexcept { return static_cast<bool>(socket_); }
+  int socket() const noexcept { return socket_.get(); }
+  void open(descriptor socket) noexcept;
+  void close() noexcept;
+  /// What the system says of it.
+  void note(bool readable, bool writable, bool ends) noexcept;
+
+  // ---- packets to the peer
+
+  bool is_writable() const noexcept { return is_writable_; }
+  /// Whether one is on its way into the system.
+  bool is_sending() const noexcept { return out_left_ != 0; }
+  bool is_sending_stripe() const noexcept {
+    return is_sending() && head_.what == packet::kind::stripe;
+  }
+  /// Its bytes are read until it is sent.
+  void begin(const packet& head, const std::array<iovec, 2>& bytes) noexcept;
+  /// Sends what it takes of the packet that has begun. \returns whether something was sent
+  bool push() noexcept;
+  /// Sends zeros in place of what is left of the stripe that is on its way.
+  void send_nothing() noexcept { sends_nothing_ = true; }
+
+  /// A stripe whose coming is not known yet.
+  struct stripe {
+    stream::link* by;
+    std::uint64_t body;
+    interval bytes;
+  };
+  /// What was sent whose coming is not known yet, the last one perhaps in part.
+  intervals frames_sent;
+  std::vector<stripe> stripes_sent;
+  /// What of a body it goes on with.
+  stripe run{};
+
+  // ---- packets from the peer
+
+  /// Whether there may be something to read.
+  bool is_readable() const noexcept { return is_readable_ || in_.size() != 0; }
+  /// Whether its end was read.
+  bool has_ended() const noexcept { return has_ended_; }
+  /// The head of the next packet, when it has come. All bytes of the last one were taken.
+  bool next(packet& head) noexcept;
+  /// Takes up to so many bytes; how many.
+  std::size_t take(std::span<std::byte> to) noexcept;
+
+  packet coming{};       ///< whose bytes come
+  std::size_t left = 0;  ///< of them
+
+private:
+  std::size_t read(std::span<std::byte> first) noexcept;
+
+  descriptor socket_;
+  bool is_readable_ = false;
+  bool is_writable_ = false;
+  bool will_end_ = false;
+  bool has_ended_ = false;
+  packet head_{};
+  std::array<iovec, 2> bytes_{};
+  bool sends_nothing_ = false;
+  std::size_t out_left_ = 0;  // of the head and the bytes
+  byte_ring in_{most_bytes};
+};
+
+}  // namespace muster::tcp
