@@ -4,12 +4,15 @@
 
 #include <iterator>
 
+#include <muster/base/error.hpp>
 #include <muster/team/topology.hpp>
 #include <muster/wire/board.hpp>
 
 #include "algos/catalog.hpp"
 #include "transports/shm/fence.hpp"
 #include "transports/shm/measure.hpp"
+#include "transports/tcp/interfaces.hpp"
+#include "transports/tcp/rails.hpp"
 
 namespace muster::cli {
 namespace {
@@ -88,6 +91,36 @@ void add_decisions(std::string& text, const machine& seen) {
                      : "announcements carry a full fence (no membarrier here)");
 }
 
+std::string interface_with(const tcp::address& one) {
+  for (const tcp::interface_address& each : tcp::interface_addresses()) {
+    if (each.at.is_same_host(one)) return each.interface;
+  }
+  return "?";
+}
+
+/// Without the port.
+std::string host_of(const tcp::address& one) {
+  const std::string text = one.text();
+  return text.substr(0, text.rfind(':'));
+}
+
+void add_rails(std::string& text) {
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "\nRails, by which ranks of other machines are reached by TCP\n");
+  try {
+    const tcp::reach here = tcp::find_rails(tcp::first_address_beyond_loopback());
+    for (const tcp::rail& each : here.all()) {
+      const std::string speed =
+          each.speed == 0 ? "of unknown speed" : fmt::format("{} Mbit/s", each.speed);
+      fmt::format_to(out, "  {:<10} {:<24} {}, {} connection{} to each rank\n",
+                     interface_with(each.at()), host_of(each.at()), speed, here.connections,
+                     here.connections == 1 ? "" : "s");
+    }
+  } catch (const error& none) {
+    fmt::format_to(out, "  none: {}\n", none.what());
+  }
+}
+
 void add_catalog(std::string& text) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "\nAlgorithms, the preferred first (MUSTER_ALLREDUCE=srm chooses by hand)\n");
@@ -105,6 +138,7 @@ std::string describe_machine() {
   const machine seen = shm::measure(shm::ranks_are::processes);
   add_figures(text, seen);
   add_decisions(text, seen);
+  add_rails(text);
   add_catalog(text);
   return text;
 }
