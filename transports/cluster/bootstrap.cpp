@@ -51,6 +51,18 @@ void check_versions(const std::vector<introduction>& all) {
   }
 }
 
+void check_reaches(const std::vector<introduction>& all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (tcp::is_sane(all[rank].at)) continue;
+    throw error(errc::bootstrap,
+                "rank " + std::to_string(rank) +
+                    " says that it is reached in a way that cannot be; expected 1 to " +
+                    std::to_string(tcp::reach::most_rails) + " rails, and 1 to " +
+                    std::to_string(tcp::reach::most_connections) + " connections on each",
+                rank);
+  }
+}
+
 /// Processes of one machine can share memory, but for those that have been given another.
 auto machine_of(const introduction& rank) {
   return std::tuple(rank.launched, rank.who.machine.view(), rank.who.network, rank.who.processes,
@@ -121,6 +133,7 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
       .version = fixed_text<32>(version), .who = shm::describe_this_process(), .at = rails.told};
   const std::vector<introduction> all = tell_all(among, mine);
   check_versions(all);
+  check_reaches(all);
   const std::vector<place> places = places_of(all);
   const std::uint32_t node = places[among.rank()].node;
   outcome how;

@@ -64,7 +64,7 @@ bool connection::is_sane(const frame& next) const noexcept {
     case frame::kind::news:
       return next.bytes <= most_news && of_.reader() != nullptr;
     case frame::kind::body:
-      return fills_places();
+      return fills_places() && !confirms_bodies();
     case frame::kind::consumed:
       return next.bytes == sizeof(std::uint64_t);
     case frame::kind::placed:

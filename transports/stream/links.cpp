@@ -181,6 +181,7 @@ void link::end_frame(const frame& one) noexcept {
       return;
     case frame::kind::placed:
     case frame::kind::refused:
+      if (left_ == put_) return;  // of a body that nobody sent
       was_refused_ = one.what == frame::kind::refused;
       ++left_;
       connection_.note_confirmed(*this);

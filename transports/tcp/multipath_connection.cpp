@@ -21,6 +21,15 @@ iovec part_of(std::span<const std::byte> bytes) noexcept {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
+/// As a connection of one subflow has it.
+stream::frame frame_of(const packet& stripe) noexcept {
+  return {.team = stripe.team,
+          .from = stripe.from,
+          .lane = stripe.lane,
+          .what = stream::frame::kind::body,
+          .bytes = stripe.bytes};
+}
+
 }  // namespace
 
 multipath_connection::multipath_connection(stream::connections& of, std::size_t peer, endpoint& by,
@@ -223,7 +232,7 @@ interval multipath_connection::next_run(outgoing_body& of) noexcept {
 std::size_t multipath_connection::unread() noexcept {
   for (subflow& each : subflows_) {
     if (each.is_readable()) read_from(each);
-    if (!each.has_ended() || each.is_readable()) continue;
+    if (!each.has_ended()) continue;  // perhaps in the middle of a packet
     if (is_last(each)) {
       has_ended_ = true;
     } else {
@@ -253,12 +262,7 @@ bool multipath_connection::accept(subflow& from) noexcept {
       break;
     case packet::kind::stripe: {
       const stream::links* const team = of().find(head.team);
-      const stream::frame as_frame{.team = head.team,
-                                   .from = head.from,
-                                   .lane = head.lane,
-                                   .what = stream::frame::kind::body,
-                                   .bytes = head.bytes};
-      is_sane = is_sane && (team == nullptr || team->are_of(as_frame, peer()));
+      is_sane = is_sane && (team == nullptr || team->are_of(frame_of(head), peer()));
       break;
     }
     case packet::kind::none:
@@ -310,7 +314,9 @@ std::span<std::byte> multipath_connection::place_in_stream(std::uint64_t at,
 
 stream::link* multipath_connection::link_of(const packet& stripe) noexcept {
   stream::links* const team = of().find(stripe.team);
-  return team == nullptr ? nullptr : &team->at(stripe.lane, stripe.from);
+  // The team may have been made since the packet's head was looked at.
+  const bool is_known = team != nullptr && team->are_of(frame_of(stripe), peer());
+  return is_known ? &team->at(stripe.lane, stripe.from) : nullptr;
 }
 
 // Asked anew for each piece: what came otherwise meanwhile, or is wanted no more, is not written

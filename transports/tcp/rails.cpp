@@ -153,6 +153,14 @@ address rail::at() const noexcept {
   return address::of_bytes(std::span(host).first(family == 4 ? 4 : host.size()), port);
 }
 
+bool is_sane(const reach& one) noexcept {
+  const auto is_network = [](const rail& each) {
+    return each.bits <= (each.family == 4 ? 32 : 128);
+  };
+  return one.count >= 1 && one.count <= reach::most_rails && one.connections >= 1 &&
+         one.connections <= reach::most_connections && std::ranges::all_of(one.all(), is_network);
+}
+
 reach find_rails(const address& usual) {
   const char* const chosen = environment::read(environment::interfaces);
   const std::vector<interface_address> all =

@@ -43,6 +43,9 @@ struct reach {
   std::span<const rail> all() const noexcept { return std::span(rails).first(count); }
 };
 
+/// Whether `one`, which came from another process, can be what a rank says of itself.
+bool is_sane(const reach& one) noexcept;
+
 /// This machine's rails: those that `MUSTER_INTERFACES` names, or those found, `usual` first. Never
 /// two of one port of the network. `MUSTER_CONNECTIONS` says how many connections each is to have.
 /// Without ports: nobody listens there yet.
