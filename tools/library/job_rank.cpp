@@ -84,6 +84,7 @@ public:
 
 private:
   void leave() noexcept {
+    if (fabric_) fabric_->tell_before_leaving();
     if (own_) own_->leave();
     job_.here().set_state(job_.place_of(rank_), wire::liveness::left);
   }

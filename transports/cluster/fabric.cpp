@@ -97,6 +97,7 @@ fabric::fabric(rank_memory& own, shm::team_view in)
 
 fabric::~fabric() {
   if (board_lot_ == nullptr || own_.job_.here().is_inherited()) return;
+  tell_before_leaving();
   if (membership_.broken()) links_.expect_more();
   shm::lots::leave(board_lot_, [] {});
   shm::lots::leave(shared_.base(), [] {});

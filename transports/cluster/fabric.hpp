@@ -73,6 +73,8 @@ public:
   void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
               const wire::extent& much, const wire::failure& why) noexcept override;
   wire::footprint footprint() const noexcept override;
+  /// See `membership::tell_before_leaving`.
+  void tell_before_leaving() noexcept { membership_.tell_before_leaving(); }
 
 private:
   fabric(rank_memory& own, shm::team_view in);

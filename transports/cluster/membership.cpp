@@ -40,6 +40,11 @@ void membership::fail(const wire::failure& why) noexcept {
   if (const auto of_job = job_.here().failed()) by_.news.tell_job_failure(*of_job);
 }
 
+void membership::tell_before_leaving() noexcept {
+  if (const auto why = shared_.failure().read())
+    by_.news.repeat_failure(in_.team, in_.members, *why);
+}
+
 bool membership::break_here(const wire::failure& why) noexcept {
   const shm::job& here = job_.here();
   // What a broken job ends is no failure of its own. relaxed: nothing of it is read.

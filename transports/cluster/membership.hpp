@@ -52,6 +52,9 @@ public:
   std::string how_lost(std::size_t rank) const override {
     return by_.network.how_lost(in_.members[rank]);
   }
+  /// Tells members of other machines why the team is broken, if it is, so that they hear it before
+  /// they hear that this rank has left. Another rank's word may come later.
+  void tell_before_leaving() noexcept;
   bool all_heard(std::size_t rank) const noexcept override;
   void watch(std::size_t rank) noexcept override;
   wire::recorded_call called(std::size_t lane, std::size_t rank) const noexcept override;

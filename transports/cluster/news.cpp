@@ -79,6 +79,13 @@ void newsroom::tell_failure(std::uint64_t team, std::span<const std::size_t> mem
   }
 }
 
+void newsroom::repeat_failure(std::uint64_t team, std::span<const std::size_t> members,
+                              const wire::failure& why) noexcept {
+  for (const std::size_t rank : members) {
+    if (network_.is_open_to(rank)) tell_failure(rank, team, kind::team_failure, why);
+  }
+}
+
 void newsroom::tell_job_failure(const wire::failure& why) noexcept {
   if (std::exchange(all_know_, true)) return;
   for (std::size_t rank = 0; rank < job_.size(); ++rank) {

@@ -54,6 +54,9 @@ public:
 
   // ---- for the rank
 
+  /// The same to those alone who are connected to this rank.
+  void repeat_failure(std::uint64_t team, std::span<const std::size_t> members,
+                      const wire::failure& why) noexcept;
   /// Breaks the job for the ranks of other machines, unless they know.
   void tell_job_failure(const wire::failure& why) noexcept;
   /// What this rank says when it leaves, without bytes.
