@@ -180,7 +180,10 @@ void endpoint::tend_all() noexcept {
     const bool is_late = each.is_mine && each.began + longest_attempt < now;
     if (is_late && is_open_to(each.peer)) late.emplace_back(each.peer, each.subflow);
   }
-  for (const auto& [peer, subflow] : late) attempts_.erase(find_own(peer, subflow));
+  for (const auto& [peer, subflow] : late) {
+    times_[peer][subflow].retry = now + 2 * between_attempts;  // the peer's attempt may succeed
+    attempts_.erase(find_own(peer, subflow));
+  }
 }
 
 // ---- connections in the making
@@ -296,6 +299,7 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   muster::descriptor socket = one->with.release();
   attempts_.erase(one);
   of.to(peer);
+  if (made_[peer]->is_closed()) return;  // it was given up meanwhile
   watch(socket.get(), name_of(peer, subflow), all_changes);
   keep_alive(socket.get(), how_.timeout);
   if (heartbeat_) heartbeat_->greet(peer);
@@ -314,6 +318,8 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
 void endpoint::miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept {
   times_[peer][subflow].retry = clock::now() + between_attempts;
   const auto is_another = [peer](const attempt& one) { return one.is_mine && one.peer == peer; };
+  const auto is_untried = [](const times& one) { return one.retry == moment{}; };
+  if (std::ranges::any_of(times_[peer], is_untried)) return;  // it is their turn now
   if (is_open_to(peer) || find_attempt(is_another) != attempts_.end()) return;
   if (is_gone && states_[peer] == wire::liveness::alive) states_[peer] = wire::liveness::left;
   lose(*made_[peer], "it does not answer as a rank of this job");
@@ -378,14 +384,15 @@ void endpoint::leave(stream::connections& of, const stream::frame& farewell, boo
 // What has not come to the other side's system yet is lost where a socket is closed before all was
 // read of it.
 bool endpoint::is_unsent(peer_connection& one) noexcept {
-  if (one.is_closed()) return false;
+  // Who has left wants nothing more.
+  if (one.is_closed() || states_[one.peer()] != wire::liveness::alive) return false;
   if (!one.is_open()) one.pull();  // it may be time to connect again
   return one.owes() || !one.flush() || !one.has_delivered();
 }
 
 bool endpoint::has_unsent() noexcept {
   return std::ranges::any_of(
-      made_, [](peer_connection* each) { return each != nullptr && is_unsent(*each); });
+      made_, [this](peer_connection* each) { return each != nullptr && is_unsent(*each); });
 }
 
 std::size_t endpoint::most_bytes() const noexcept {

@@ -104,7 +104,7 @@ private:
   bool is_due() noexcept;
   void look(stream::connections& of) noexcept;
   void note(std::size_t peer, std::size_t subflow, std::uint32_t changes) noexcept;
-  static bool is_unsent(peer_connection& one) noexcept;
+  bool is_unsent(peer_connection& one) noexcept;
   bool has_unsent() noexcept;
   /// Looks after subflows that carry nothing any more, if it is time to.
   void tend_all() noexcept;

@@ -89,7 +89,8 @@ bool multipath_connection::has_delivered() noexcept {
 
 bool multipath_connection::has_room(std::size_t bytes) noexcept {
   if (!is_closed_ && !is_open()) {
-    for (std::size_t i = 0; i < subflows_.size(); ++i) by_.begin_connecting(*this, i);
+    for (std::size_t i = 0; i < subflows_.size() && !is_closed_; ++i)
+      by_.begin_connecting(*this, i);
   }
   return !is_closed_ && out_.room() >= sizeof(stream::frame) + bytes;
 }
@@ -155,8 +156,9 @@ bool multipath_connection::flush() noexcept {
 }
 
 bool multipath_connection::has_sent_all() noexcept {
-  return stream_is_sent() && std::ranges::none_of(subflows_, &subflow::is_sending) &&
-         std::ranges::all_of(bodies_, [](const outgoing_body& one) { return one.left.empty(); });
+  const auto is_sent = [](const outgoing_body& one) { return one.left.empty(); };
+  return is_closed_ || (stream_is_sent() && std::ranges::none_of(subflows_, &subflow::is_sending) &&
+                        std::ranges::all_of(bodies_, is_sent));
 }
 
 bool multipath_connection::begin_packet(subflow& by) noexcept {
@@ -417,6 +419,10 @@ multipath_connection::outgoing_body* multipath_connection::find(
 bool multipath_connection::tend() noexcept {
   if (is_closed_ || !is_open()) return false;
   bool watches = false;
+  // While all are stalled nobody knows which one will come back.
+  const bool any_lives = std::ranges::any_of(subflows_, [](const subflow& one) {
+    return one.is_open() && delivery_of(one.socket()) != delivery::stalled;
+  });
   for (std::size_t i = 0; i < subflows_.size(); ++i) {
     subflow& one = subflows_[i];
     if (!one.is_open()) {
@@ -425,7 +431,7 @@ bool multipath_connection::tend() noexcept {
       continue;
     }
     const delivery how = delivery_of(one.socket());
-    if (how == delivery::stalled && !is_last(one)) lose(one);
+    if (how == delivery::stalled && any_lives) lose(one);
     watches = watches || how != delivery::complete;
   }
   return watches;

@@ -53,10 +53,11 @@ std::uint32_t speed_of(const std::string& interface) {
 
 /// Whether it leads to other machines, as far as one can tell.
 bool leads_out(const interface_address& one) {
+  std::error_code none;
   const bool is_up = (one.flags & IFF_RUNNING) != 0;
   const bool is_of_one_machine = (one.flags & (IFF_LOOPBACK | IFF_POINTOPOINT)) != 0 ||
-                                 fs::exists(folder_of(one.interface) / "bridge") ||
-                                 fs::exists(folder_of(one.interface) / "tun_flags");
+                                 fs::exists(folder_of(one.interface) / "bridge", none) ||
+                                 fs::exists(folder_of(one.interface) / "tun_flags", none);
   return is_up && !is_of_one_machine && !one.at.is_loopback() && !one.at.is_of_one_link();
 }
 

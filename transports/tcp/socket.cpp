@@ -131,8 +131,10 @@ delivery delivery_of(int socket) noexcept {
   tcp_info how{};
   socklen_t length = sizeof how;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &how, &length) != 0) return delivery::under_way;
-  const bool is_stalled = how.tcpi_unacked != 0 && how.tcpi_retransmits > 1 &&
-                          how.tcpi_last_ack_recv > patience && how.tcpi_last_data_recv > patience;
+  // Probes ask a receiver without room whether it has some, and are answered by one that is there.
+  const bool repeats = (how.tcpi_unacked != 0 && how.tcpi_retransmits > 1) || how.tcpi_probes > 1;
+  const bool is_stalled =
+      repeats && how.tcpi_last_ack_recv > patience && how.tcpi_last_data_recv > patience;
   return is_stalled ? delivery::stalled : delivery::under_way;
 }
 
