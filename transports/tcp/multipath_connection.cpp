@@ -420,9 +420,11 @@ bool multipath_connection::tend() noexcept {
   if (is_closed_ || !is_open()) return false;
   bool watches = false;
   // While all are stalled nobody knows which one will come back.
-  const bool any_lives = std::ranges::any_of(subflows_, [](const subflow& one) {
-    return one.is_open() && delivery_of(one.socket()) != delivery::stalled;
-  });
+  const auto any_lives = [&] {
+    return std::ranges::any_of(subflows_, [](const subflow& one) {
+      return one.is_open() && delivery_of(one.socket()) != delivery::stalled;
+    });
+  };
   for (std::size_t i = 0; i < subflows_.size(); ++i) {
     subflow& one = subflows_[i];
     if (!one.is_open()) {
@@ -431,7 +433,7 @@ bool multipath_connection::tend() noexcept {
       continue;
     }
     const delivery how = delivery_of(one.socket());
-    if (how == delivery::stalled && any_lives) lose(one);
+    if (how == delivery::stalled && any_lives()) lose(one);
     watches = watches || how != delivery::complete;
   }
   return watches;
