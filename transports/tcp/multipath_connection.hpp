@@ -36,7 +36,6 @@ public:
 
   // ---- peer_connection
 
-  std::size_t subflows() const noexcept override { return subflows_.size(); }
   bool is_open(std::size_t subflow) const noexcept override { return subflows_[subflow].is_open(); }
   bool is_open() const noexcept override;
   void open(std::size_t subflow, descriptor socket) noexcept override;

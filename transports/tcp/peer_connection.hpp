@@ -15,7 +15,6 @@ class peer_connection : public stream::connection {
 public:
   using connection::connection;
 
-  virtual std::size_t subflows() const noexcept = 0;
   virtual bool is_open(std::size_t subflow) const noexcept = 0;
   /// Whether the peer can be reached.
   virtual bool is_open() const noexcept = 0;

@@ -34,26 +34,22 @@ struct socket_connection::batch {
 
 socket_connection::socket_connection(stream::connections& of, std::size_t peer, endpoint& by,
                                      std::size_t window)
-    : peer_connection(of, peer), by_(by), window_(window), in_(2 * window), out_(2 * window) {}
+    : peer_connection(of, peer), by_(by), window_(window), socket_(2 * window), out_(2 * window) {}
 
 // ---- for the endpoint
 
 void socket_connection::open(std::size_t, descriptor socket) noexcept {
-  socket_ = std::move(socket);
-  is_readable_ = is_writable_ = true;
+  socket_.open(std::move(socket));
   flush();
 }
 
 void socket_connection::close() noexcept {
-  socket_ = descriptor();
+  socket_.close();
   is_closed_ = true;
-  is_readable_ = is_writable_ = has_ended_ = false;
 }
 
 void socket_connection::note(std::size_t, bool readable, bool writable, bool ends) noexcept {
-  will_end_ = will_end_ || ends;
-  is_readable_ = is_readable_ || readable;
-  is_writable_ = is_writable_ || writable;
+  socket_.note(readable, writable, ends);
   if (writable) flush();
 }
 
@@ -64,7 +60,7 @@ bool socket_connection::has_delivered() noexcept {
 // ---- to the peer
 
 bool socket_connection::has_room(std::size_t bytes) noexcept {
-  if (!socket_ && !is_closed_) by_.begin_connecting(*this, 0);
+  if (!is_open() && !is_closed_) by_.begin_connecting(*this, 0);
   const std::size_t needed = sizeof(stream::frame) + bytes;
   if (out_.room() < needed) flush();
   return !is_closed_ && out_.room() >= needed;
@@ -103,7 +99,7 @@ void socket_connection::withdraw(stream::link& by) noexcept {
 
 bool socket_connection::flush() noexcept {
   while (out_.size() != 0 || !bodies_.empty()) {
-    if (!is_writable_) return is_closed_;
+    if (!socket_.is_writable()) return is_closed_;
     batch all;
     const bool in_piece = head_left_ + piece_left_ != 0;
     if (in_piece) add_piece(all);
@@ -112,24 +108,21 @@ bool socket_connection::flush() noexcept {
       begin_piece();
       add_piece(all);
     }
-    const moved sent = send_some(socket_.get(), std::span(all.parts).first(all.count));
+    const moved sent = socket_.send(std::span(all.parts).first(all.count));
     if (sent.ended == moved::how::over) {
       stop_sending();
       return true;
     }
-    if (sent.ended == moved::how::nothing_yet) is_writable_ = false;
     count_sent(sent.bytes, in_piece);
   }
   return true;
 }
 
-// The peer is gone: what it said last, perhaps that it leaves, is still to be read.
+// The peer is gone.
 void socket_connection::stop_sending() noexcept {
   out_.skip(out_.size());
   head_left_ = piece_left_ = 0;
   bodies_.clear();
-  is_writable_ = false;
-  is_readable_ = true;
   by_.list(*this);
 }
 
@@ -178,39 +171,15 @@ void socket_connection::count_piece_sent(std::size_t bytes) noexcept {
 // ---- from the peer
 
 std::size_t socket_connection::unread() noexcept {
-  if (is_readable_ && in_.room() != 0) read_into({});
-  return in_.size();
-}
-
-std::size_t socket_connection::receive(std::span<std::byte> to) noexcept {
-  if (in_.size() == 0) return is_readable_ ? read_into(to) : 0;
-  const std::size_t count = std::min(to.size(), in_.size());
-  in_.peek(to.first(count));
-  in_.skip(count);
-  return count;
-}
-
-std::size_t socket_connection::read_into(std::span<std::byte> first) noexcept {
-  const auto free = in_.free_parts();
-  const std::array<iovec, 3> all = {iovec{first.data(), first.size()}, free[0], free[1]};
-  const std::size_t room = first.size() + in_.room();
-  const moved got = receive_some(socket_.get(), all);
-  // Where there is less than could be taken, the system tells when there is more.
-  if (got.bytes < room && !will_end_) is_readable_ = false;
-  if (got.ended == moved::how::over) {
-    is_readable_ = false;
-    has_ended_ = true;
-  }
-  const std::size_t taken = std::min(got.bytes, first.size());
-  in_.extend(got.bytes - taken);
-  return taken;
+  if (socket_.is_readable() && socket_.in().room() != 0) socket_.read({});
+  return socket_.in().size();
 }
 
 void socket_connection::refuse(const stream::frame& next) noexcept {
   by_.lose(*this, "it sent what cannot be: a frame of kind " +
                       std::to_string(static_cast<std::uint32_t>(next.what)) + ", " +
                       std::to_string(next.bytes) + " bytes");
-  in_.skip(in_.size());
+  skip(socket_.in().size());
 }
 
 }  // namespace muster::tcp

@@ -7,6 +7,7 @@
 
 #include <muster/base/descriptor.hpp>
 
+#include "transports/tcp/buffered_socket.hpp"
 #include "transports/tcp/byte_ring.hpp"
 #include "transports/tcp/peer_connection.hpp"
 
@@ -28,18 +29,17 @@ public:
 
   // ---- peer_connection
 
-  std::size_t subflows() const noexcept override { return 1; }
   bool is_open(std::size_t) const noexcept override { return is_open(); }
-  bool is_open() const noexcept override { return static_cast<bool>(socket_); }
+  bool is_open() const noexcept override { return socket_.is_open(); }
   void open(std::size_t, descriptor socket) noexcept override;
   void close() noexcept override;
   bool is_closed() const noexcept override { return is_closed_; }
   void note(std::size_t, bool readable, bool writable, bool ends) noexcept override;
   bool advance() noexcept override { return pull(); }
   bool is_active() const noexcept override {
-    return is_readable_ || has_ended_ || owes() || in_.size() > front();
+    return socket_.is_readable() || socket_.has_ended() || owes() || socket_.in().size() > front();
   }
-  bool is_over() const noexcept override { return has_ended_ && front() == 0; }
+  bool is_over() const noexcept override { return socket_.has_ended() && front() == 0; }
   bool flush() noexcept override;
   bool has_delivered() noexcept override;
   bool tend() noexcept override { return false; }
@@ -71,14 +71,12 @@ private:
   struct batch;
 
   std::size_t unread() noexcept override;
-  void peek(std::span<std::byte> to) const noexcept override { in_.peek(to); }
-  void skip(std::size_t bytes) noexcept override { in_.skip(bytes); }
+  void peek(std::span<std::byte> to) const noexcept override { socket_.in().peek(to); }
+  void skip(std::size_t bytes) noexcept override { socket_.in().skip(bytes); }
   void give_back() noexcept override {}
-  std::size_t receive(std::span<std::byte> to) noexcept override;
+  std::size_t receive(std::span<std::byte> to) noexcept override { return socket_.take(to); }
   void refuse(const stream::frame& next) noexcept override;
 
-  /// Into `first`, then what comes after it into the ring. \returns how many came for `first`
-  std::size_t read_into(std::span<std::byte> first) noexcept;
   void stop_sending() noexcept;
   void begin_piece() noexcept;
   void add_piece(batch& all) const noexcept;
@@ -87,13 +85,8 @@ private:
 
   endpoint& by_;
   std::size_t window_;
-  descriptor socket_;
+  buffered_socket socket_;
   bool is_closed_ = false;
-  bool is_readable_ = false;
-  bool will_end_ = false;   // what there is to read is the last
-  bool has_ended_ = false;  // it was read
-  bool is_writable_ = false;
-  byte_ring in_;
   byte_ring out_;
   std::deque<outgoing_body> bodies_;
   // The piece of the first body that has begun.

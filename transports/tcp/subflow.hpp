@@ -10,7 +10,7 @@
 
 #include <muster/base/descriptor.hpp>
 
-#include "transports/tcp/byte_ring.hpp"
+#include "transports/tcp/buffered_socket.hpp"
 #include "transports/tcp/intervals.hpp"
 #include "transports/tcp/packet.hpp"
 
@@ -26,16 +26,17 @@ public:
   /// That it keeps of what has come.
   static constexpr std::size_t most_bytes = std::size_t{16} << 10;
 
-  bool is_open() const noexcept { return static_cast<bool>(socket_); }
+  bool is_open() const noexcept { return socket_.is_open(); }
   int socket() const noexcept { return socket_.get(); }
   void open(descriptor socket) noexcept;
   void close() noexcept;
-  /// What the system says of it.
-  void note(bool readable, bool writable, bool ends) noexcept;
+  void note(bool readable, bool writable, bool ends) noexcept {
+    socket_.note(readable, writable, ends);
+  }
 
   // ---- packets to the peer
 
-  bool is_writable() const noexcept { return is_writable_; }
+  bool is_writable() const noexcept { return socket_.is_writable(); }
   /// Whether one is on its way into the system.
   bool is_sending() const noexcept { return out_left_ != 0; }
   bool is_sending_stripe() const noexcept {
@@ -63,30 +64,23 @@ public:
   // ---- packets from the peer
 
   /// Whether there may be something to read.
-  bool is_readable() const noexcept { return is_readable_ || in_.size() != 0; }
+  bool is_readable() const noexcept { return socket_.is_readable() || socket_.in().size() != 0; }
   /// Whether its end was read.
-  bool has_ended() const noexcept { return has_ended_; }
+  bool has_ended() const noexcept { return socket_.has_ended(); }
   /// The head of the next packet, when it has come. All bytes of the last one were taken.
   bool next(packet& head) noexcept;
   /// Takes up to so many bytes; how many.
-  std::size_t take(std::span<std::byte> to) noexcept;
+  std::size_t take(std::span<std::byte> to) noexcept { return socket_.take(to); }
 
   packet coming{};       ///< whose bytes come
   std::size_t left = 0;  ///< of them
 
 private:
-  std::size_t read(std::span<std::byte> first) noexcept;
-
-  descriptor socket_;
-  bool is_readable_ = false;
-  bool is_writable_ = false;
-  bool will_end_ = false;
-  bool has_ended_ = false;
+  buffered_socket socket_{most_bytes};
   packet head_{};
   std::array<iovec, 2> bytes_{};
   bool sends_nothing_ = false;
   std::size_t out_left_ = 0;  // of the head and the bytes
-  byte_ring in_{most_bytes};
 };
 
 }  // namespace muster::tcp
