@@ -120,6 +120,14 @@ inline constexpr variable connections{
     .reader = "each rank of a job on several machines",
     .whom = audience::programs};
 
+inline constexpr variable reactor{
+    .name = "MUSTER_REACTOR",
+    .values = "`io_uring`, `epoll`",
+    .otherwise = "io_uring where the system lets a program use it, else epoll",
+    .what = "By which of the system's interfaces ranks learn what has come from other machines.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
+
 inline constexpr variable timeout{.name = "MUSTER_TIMEOUT",
                                   .values = "seconds; `0`: never",
                                   .otherwise = "`10`",

@@ -34,7 +34,8 @@ void rank::reader::read(std::size_t, const stream::frame&, std::span<const std::
 }
 
 rank::rank(std::size_t subflows)
-    : reach_({.rank = 0, .key = {}, .window = window}, {}, {{}, ways_to_peer(subflows)}),
+    : reach_({.rank = 0, .key = {}, .window = window, .reactor = tcp::reactor::kind::epoll}, {},
+             {{}, ways_to_peer(subflows)}),
       all_(2, {&reach_}, &reader_),
       connection_(static_cast<tcp::peer_connection&>(all_.to(peer))),
       ends_(subflows),
@@ -131,7 +132,8 @@ void rank::open(std::size_t subflow) {
   auto [ours, theirs] = connected_pair();
   ends_[subflow] = std::move(theirs);
   has_ended_[subflow] = false;
-  connection_.open(subflow, std::move(ours));
+  tcp::registration watch = reach_.watch(ours.get(), peer, subflow);
+  connection_.open(subflow, std::move(ours), std::move(watch));
   reach_.list(connection_);
 }
 

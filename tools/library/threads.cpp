@@ -106,7 +106,7 @@ public:
   std::unique_ptr<job_rank> make_rank(std::size_t rank, const world_options& options,
                                       const recording_folder& arrivals) override {
     const cluster::job& of = nodes_[node_of_[rank]];
-    network_place where{.how = {.rank = rank, .key = key_},
+    network_place where{.how = {.rank = rank, .key = key_, .reactor = tcp::chosen_reactor()},
                         .doors = {},
                         .peers = std::vector<tcp::paths>(places_.size())};
     where.doors.push_back(std::move(listeners_[rank]));

@@ -155,7 +155,8 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
           .how = {.rank = among.rank(),
                   .key = key,
                   .window = 2 * agreed.message_piece,
-                  .timeout = tcp::timeout_asked_for()},
+                  .timeout = tcp::timeout_asked_for(),
+                  .reactor = tcp::chosen_reactor()},
           .doors = std::move(rails.doors),
           .peers = std::move(peers)};
 }

@@ -2,14 +2,72 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include <muster/base/copy_bytes.hpp>
 
 namespace muster::tcp {
 
+void buffered_socket::open(descriptor socket, registration watch) noexcept {
+  socket_ = std::move(socket);
+  watch_ = std::move(watch);
+  how_ = coming::asked;
+  short_reads_ = 0;
+  is_readable_ = is_writable_ = true;
+}
+
+void buffered_socket::close() noexcept {
+  watch_ = {};
+  socket_ = descriptor();
+  how_ = coming::asked;
+  is_readable_ = is_writable_ = will_end_ = has_ended_ = false;
+  behind_.clear();
+}
+
+// ---- what the reactor says
+
+void buffered_socket::note(bool readable, bool writable, bool ends) noexcept {
+  will_end_ = will_end_ || ends;
+  is_readable_ = is_readable_ || (readable && how_ == coming::asked);
+  is_writable_ = is_writable_ || writable;
+}
+
+void buffered_socket::bring(std::span<const std::byte> bytes) {
+  const std::size_t fits = behind_.empty() ? std::min(bytes.size(), in_.room()) : 0;
+  in_.write(bytes.first(fits));
+  const auto rest = bytes.subspan(fits);
+  if (!rest.empty()) {
+    behind_.insert(behind_.end(), rest.begin(), rest.end());
+    is_readable_ = true;
+  }
+  // Where it comes faster than it is taken, or much at once, it may as well stay in the system.
+  if (!rest.empty() || bytes.size() == most_brought) expect_long();
+}
+
+void buffered_socket::stop_bringing(bool ends) noexcept {
+  how_ = coming::asked;
+  is_readable_ = true;
+  will_end_ = will_end_ || ends;
+}
+
+// ---- for the connection
+
+void buffered_socket::expect_long() noexcept {
+  short_reads_ = 0;
+  if (how_ != coming::brought) return;
+  how_ = coming::asked_soon;
+  watch_.end_bringing();
+}
+
 moved buffered_socket::send(std::span<const iovec> parts) noexcept {
   const moved sent = send_some(socket_.get(), parts);
-  if (sent.ended != moved::how::some) is_writable_ = false;
-  // What the peer said last, perhaps that it leaves, is still to be read.
-  if (sent.ended == moved::how::over) is_readable_ = true;
+  if (sent.ended == moved::how::some) return sent;
+  is_writable_ = false;
+  if (sent.ended == moved::how::nothing_yet) {
+    watch_.await_writable();
+  } else if (how_ == coming::asked) {
+    is_readable_ = true;  // what the peer said last, perhaps that it leaves, is still to be read
+  }
   return sent;
 }
 
@@ -22,19 +80,41 @@ std::size_t buffered_socket::take(std::span<std::byte> to) noexcept {
 }
 
 std::size_t buffered_socket::read(std::span<std::byte> first) noexcept {
+  if (!behind_.empty() || how_ != coming::asked) return take_brought(first);
   const auto free = in_.free_parts();
   const std::array<iovec, 3> all = {iovec{first.data(), first.size()}, free[0], free[1]};
   const std::size_t room = first.size() + in_.room();
   const moved got = receive_some(socket_.get(), all);
-  // Where there is less than could be taken, the system tells when there is more.
-  if (got.bytes < room && !will_end_) is_readable_ = false;
   if (got.ended == moved::how::over) {
     is_readable_ = false;
     has_ended_ = true;
+  } else if (got.bytes < room && !will_end_) {
+    // Where there is less than could be taken, there is nothing more.
+    await_more(got.bytes);
   }
   const std::size_t taken = std::min(got.bytes, first.size());
   in_.extend(got.bytes - taken);
   return taken;
+}
+
+std::size_t buffered_socket::take_brought(std::span<std::byte> first) noexcept {
+  const std::size_t taken = std::min(first.size(), behind_.size());
+  copy_bytes(first.data(), behind_.data(), taken);
+  const std::size_t kept = std::min(behind_.size() - taken, in_.room());
+  in_.write(std::span(behind_).subspan(taken, kept));
+  behind_.erase(behind_.begin(), behind_.begin() + static_cast<std::ptrdiff_t>(taken + kept));
+  is_readable_ = !behind_.empty() || how_ == coming::asked;
+  return taken;
+}
+
+void buffered_socket::await_more(std::size_t last_read) noexcept {
+  constexpr unsigned enough_short_ones = 32;
+  is_readable_ = false;
+  short_reads_ = last_read < most_brought ? short_reads_ + 1 : 0;
+  if (!watch_.can_bring() || short_reads_ < enough_short_ones)
+    return watch_.await_readable(last_read != 0);
+  how_ = coming::brought;
+  watch_.begin_bringing();
 }
 
 }  // namespace muster::tcp

@@ -3,18 +3,23 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
-#include <utility>
+#include <vector>
 
 #include <muster/base/descriptor.hpp>
 
 #include "transports/tcp/byte_ring.hpp"
+#include "transports/tcp/reactor.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace muster::tcp {
 
 /// A connected socket that never blocks: what the system has told of it, and what has come of which
 /// nobody has taken anything yet.
+///
+/// While what comes is short, a reactor that can bring it does. Something long is *asked* for, for
+/// it can go straight to its place.
 class buffered_socket {
 public:
   /// \param bytes a power of two, that it keeps
@@ -22,27 +27,28 @@ public:
 
   bool is_open() const noexcept { return static_cast<bool>(socket_); }
   int get() const noexcept { return socket_.get(); }
-  void open(descriptor socket) noexcept {
-    socket_ = std::move(socket);
-    is_readable_ = is_writable_ = true;
-  }
+  /// \param watch of this socket, for `reactor::interest::messages`
+  void open(descriptor socket, registration watch) noexcept;
   /// What has come stays.
-  void close() noexcept {
-    socket_ = descriptor();
-    is_readable_ = is_writable_ = will_end_ = has_ended_ = false;
-  }
-  /// The system says that something may have come, or that there may be room.
+  void close() noexcept;
+
+  // ---- what the reactor says
+
+  /// Something may have come, or there may be room.
   /// \param ends nothing more comes than what is there
-  void note(bool readable, bool writable, bool ends) noexcept {
-    will_end_ = will_end_ || ends;
-    is_readable_ = is_readable_ || readable;
-    is_writable_ = is_writable_ || writable;
-  }
-  /// Whether the system may have something that has come.
+  void note(bool readable, bool writable, bool ends) noexcept;
+  void bring(std::span<const std::byte> bytes);
+  void stop_bringing(bool ends) noexcept;
+
+  // ---- for the connection
+
+  /// Whether there may be something that has come.
   bool is_readable() const noexcept { return is_readable_; }
   bool is_writable() const noexcept { return is_writable_; }
   /// Whether its end was read.
   bool has_ended() const noexcept { return has_ended_; }
+  /// Something long is about to come.
+  void expect_long() noexcept;
 
   /// As `send_some`, and keeps in mind what that says.
   moved send(std::span<const iovec> parts) noexcept;
@@ -55,12 +61,27 @@ public:
   const byte_ring& in() const noexcept { return in_; }
 
 private:
+  /// How what comes gets here.
+  enum class coming : std::uint8_t {
+    asked,
+    brought,
+    asked_soon  ///< the reactor was told to end
+  };
+
+  std::size_t take_brought(std::span<std::byte> first) noexcept;
+  /// All there is was read.
+  void await_more(std::size_t last_read) noexcept;
+
   descriptor socket_;
+  registration watch_;
+  coming how_ = coming::asked;
+  unsigned short_reads_ = 0;  // one after the other
   bool is_readable_ = false;
   bool is_writable_ = false;
   bool will_end_ = false;   // what there is to read is the last
   bool has_ended_ = false;  // it was read
   byte_ring in_;
+  std::vector<std::byte> behind_;  // that was brought, and found no room in the ring
 };
 
 }  // namespace muster::tcp

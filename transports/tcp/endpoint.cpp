@@ -1,19 +1,16 @@
 #include "transports/tcp/endpoint.hpp"
 
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <sstream>
 #include <utility>
 
 #include <muster/base/error.hpp>
-#include <muster/progress/ticks.hpp>
 
 #include "transports/tcp/multipath_connection.hpp"
 #include "transports/tcp/socket_connection.hpp"
@@ -31,8 +28,6 @@ constexpr std::uint64_t name_of(std::size_t peer, std::size_t subflow) {
   return of_connection | subflow << subflow_from_bit | peer;
 }
 
-constexpr std::uint32_t all_changes = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-
 /// So many are made at once at most; strangers have to wait.
 constexpr std::size_t most_attempts = 4096;
 
@@ -43,10 +38,9 @@ constexpr std::chrono::seconds longest_attempt(3);
 /// it anew: longer than both sides' first attempts last.
 constexpr std::chrono::seconds between_attempts(1);
 
-void set_timer(int timer, std::chrono::nanoseconds from_now) noexcept {
-  const itimerspec when{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = from_now.count()}};
-  ::timerfd_settime(timer, 0, &when, nullptr);
-}
+/// Of a rank that nobody listens for any more: before it has simply left. It may have left because
+/// of a failure, of which another rank of its machine is about to tell.
+constexpr std::chrono::seconds doubt(1);
 
 }  // namespace
 
@@ -54,17 +48,16 @@ endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector
     : how_(how),
       doors_(std::move(doors)),
       peers_(std::move(peers)),
-      events_(::epoll_create1(EPOLL_CLOEXEC)),
+      reactor_(make_reactor(how.reactor, why_not_io_uring_)),
       made_(peers_.size()),
       states_(peers_.size(), wire::liveness::alive),
       losses_(peers_.size()) {
-  if (!events_) throw error(errc::resource, "tcp: no epoll descriptor");
-  for (const listener& each : doors_) watch(each.socket.get(), each.socket.get(), EPOLLIN);
+  for (const listener& each : doors_) watches_on_.push_back(watch_others(each.socket.get()));
   for (const paths& each : peers_) times_.emplace_back(each.size());
-  if (std::ranges::any_of(peers_, [](const paths& each) { return each.size() > 1; })) {
-    timer_ = muster::descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-    watch(timer_.get(), timer_.get(), EPOLLIN);
-  }
+  timer_ = muster::descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer_) throw error(errc::resource, "tcp: no timer");
+  watches_on_.push_back(watch_others(timer_.get()));
+  is_tended_ = std::ranges::any_of(peers_, [](const paths& each) { return each.size() > 1; });
   const bool takes_datagrams = std::ranges::all_of(
       doors_, [](const listener& each) { return static_cast<bool>(each.datagrams); });
   if (how_.timeout.count() == 0 || !takes_datagrams) return;
@@ -78,12 +71,12 @@ endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector
 
 endpoint::~endpoint() = default;
 
-void endpoint::watch(int socket, std::uint64_t what, std::uint32_t changes) noexcept {
-  epoll_event event{};
-  event.events = changes;
-  event.data.u64 = what;
-  if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket, &event) == 0) return;
-  ::epoll_ctl(events_.get(), EPOLL_CTL_MOD, socket, &event);
+registration endpoint::watch_others(int one) noexcept {
+  return {*reactor_, one, static_cast<std::uint64_t>(one), reactor::interest::incoming};
+}
+
+registration endpoint::watch(int socket, std::size_t peer, std::size_t subflow) noexcept {
+  return {*reactor_, socket, name_of(peer, subflow), reactor::interest::messages};
 }
 
 std::unique_ptr<stream::connection> endpoint::connect(stream::connections& of, std::size_t rank) {
@@ -100,7 +93,7 @@ std::unique_ptr<stream::connection> endpoint::connect(stream::connections& of, s
 // ---- what comes
 
 bool endpoint::progress(stream::connections& of) noexcept {
-  if (is_due()) look(of);
+  look(of);
   bool any = false;
   for (std::size_t i = 0; i < active_.size();) {
     any |= active_[i]->advance();
@@ -116,50 +109,61 @@ bool endpoint::progress(stream::connections& of) noexcept {
   return any;
 }
 
-// Asking the system takes longer than all else in a poll. Where nothing has come for long it is
-// asked by the time, for polls may be some ten nanoseconds apart, or a yield.
-bool endpoint::is_due() noexcept {
-  constexpr unsigned often = 256;
-  constexpr std::uint64_t apart = 1000;  // ticks: less than half a microsecond
-  const std::uint64_t now = count_ticks();
-  if (++polls_ >= often && now - last_look_ < apart) return false;
-  last_look_ = now;
-  return true;
-}
+/// What the reactor tells.
+class endpoint::told final : public reactor::handler {
+public:
+  told(endpoint& by, stream::connections& of) noexcept : by_(by), of_(of) {}
 
-void endpoint::look(stream::connections& of) noexcept {
-  std::array<epoll_event, 64> events;
-  const int count = ::epoll_wait(events_.get(), events.data(), events.size(), 0);
-  for (int i = 0; i < count; ++i) {
-    polls_ = 0;
-    const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
-    const std::uint32_t changes = events[static_cast<std::size_t>(i)].events;
-    if ((what & of_connection) != 0) {
-      const std::uint64_t which = what & ~of_connection;
-      note(which & 0xffff'ffff, which >> subflow_from_bit, changes);
-      continue;
-    }
-    const auto number = static_cast<int>(what);
-    const auto door =
-        std::ranges::find(doors_, number, [](const listener& each) { return each.socket.get(); });
-    if (door != doors_.end()) {
-      accept_all(*door);
-    } else if (number == timer_.get()) {
-      std::uint64_t expired = 0;
-      static_cast<void>(::read(number, &expired, sizeof expired));
-    } else {
-      advance(number, of);
+  void note(std::uint64_t what, bool readable, bool writable, bool ends) noexcept override {
+    if ((what & of_connection) == 0) return by_.note(static_cast<int>(what), of_);
+    if (peer_connection* const one = find(what)) {
+      one->note(subflow_of(what), readable, writable, ends);
+      by_.list(*one);
     }
   }
-  if (timer_) tend_all();
+  void bring(std::uint64_t what, std::span<const std::byte> bytes) noexcept override {
+    if (peer_connection* const one = find(what)) {
+      one->bring(subflow_of(what), bytes);
+      by_.list(*one);
+    }
+  }
+  void stop_bringing(std::uint64_t what, bool ends) noexcept override {
+    if (peer_connection* const one = find(what)) {
+      one->stop_bringing(subflow_of(what), ends);
+      by_.list(*one);
+    }
+  }
+
+private:
+  static std::size_t subflow_of(std::uint64_t what) noexcept {
+    return (what & ~of_connection) >> subflow_from_bit;
+  }
+  peer_connection* find(std::uint64_t what) const noexcept {
+    peer_connection* const one = by_.made_[what & 0xffff'ffff];
+    return one->is_open(subflow_of(what)) ? one : nullptr;
+  }
+
+  endpoint& by_;
+  stream::connections& of_;
+};
+
+void endpoint::look(stream::connections& of) noexcept {
+  told who(*this, of);
+  reactor_->look(who);
+  if (is_tended_) tend_all();
 }
 
-void endpoint::note(std::size_t peer, std::size_t subflow, std::uint32_t changes) noexcept {
-  peer_connection& one = *made_[peer];
-  if (!one.is_open(subflow)) return;
-  one.note(subflow, (changes & ~std::uint32_t{EPOLLOUT}) != 0, (changes & EPOLLOUT) != 0,
-           (changes & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
-  list(one);
+void endpoint::note(int descriptor, stream::connections& of) noexcept {
+  const auto door =
+      std::ranges::find(doors_, descriptor, [](const listener& each) { return each.socket.get(); });
+  if (door != doors_.end()) {
+    accept_all(*door);
+  } else if (descriptor == timer_.get()) {
+    std::uint64_t expired = 0;
+    static_cast<void>(::read(descriptor, &expired, sizeof expired));
+  } else {
+    advance(descriptor, of);
+  }
 }
 
 void endpoint::list(peer_connection& one) noexcept {
@@ -201,6 +205,7 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
                                .to = static_cast<std::uint32_t>(peer),
                                .subflow = static_cast<std::uint32_t>(subflow)};
   add({.with = admission(std::move(socket), how_.key, who),
+       .watch = {},
        .peer = peer,
        .subflow = subflow,
        .is_mine = true,
@@ -212,6 +217,7 @@ void endpoint::accept_all(const listener& at) noexcept {
   while (muster::descriptor socket = accept_from(at)) {
     if (attempts_.size() >= most_attempts) continue;
     add({.with = admission(std::move(socket), how_.key),
+         .watch = {},
          .peer = how_.rank,
          .subflow = 0,
          .is_mine = false,
@@ -228,8 +234,9 @@ void endpoint::drop_old_attempts() noexcept {
 
 void endpoint::add(attempt&& one) noexcept {
   const int socket = one.with.socket();
+  one.watch = {*reactor_, socket, static_cast<std::uint64_t>(socket),
+               reactor::interest::everything};
   attempts_.push_back(std::move(one));
-  watch(socket, static_cast<std::uint64_t>(socket), all_changes);
 }
 
 void endpoint::advance(int socket, stream::connections& of) noexcept {
@@ -296,20 +303,23 @@ bool endpoint::is_replaced(std::size_t peer, std::size_t subflow) const noexcept
 void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   const std::size_t peer = one->peer;
   const std::size_t subflow = one->subflow;
+  one->watch = {};
   muster::descriptor socket = one->with.release();
   attempts_.erase(one);
   of.to(peer);
   if (made_[peer]->is_closed()) return;  // it was given up meanwhile
-  watch(socket.get(), name_of(peer, subflow), all_changes);
+  registration watching = watch(socket.get(), peer, subflow);
   keep_alive(socket.get(), how_.timeout);
   if (heartbeat_) heartbeat_->greet(peer);
   const auto now = clock::now();
   times_[peer][subflow] = {.retry = now + between_attempts, .opened = now};
   peer_connection& made = *made_[peer];
   const bool is_first = !made.is_open();
-  made.open(subflow, std::move(socket));
+  made.open(subflow, std::move(socket), std::move(watching));
   list(made);
-  if (farewell_ && is_first) made.owe_news(*farewell_, {});
+  if (!is_first) return;
+  for (const news& each : for_newcomers_) made.owe_news(each.head, each.bytes);
+  if (farewell_) made.owe_news(*farewell_, {});
 }
 
 // ---- the end
@@ -321,8 +331,17 @@ void endpoint::miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcep
   const auto is_untried = [](const times& one) { return one.retry == moment{}; };
   if (std::ranges::any_of(times_[peer], is_untried)) return;  // it is their turn now
   if (is_open_to(peer) || find_attempt(is_another) != attempts_.end()) return;
-  if (is_gone && states_[peer] == wire::liveness::alive) states_[peer] = wire::liveness::left;
-  lose(*made_[peer], "it does not answer as a rank of this job");
+  if (!is_gone) return lose(*made_[peer], "it does not answer as a rank of this job");
+  gone_.emplace(peer, clock::now() + doubt);
+  made_[peer]->close();
+}
+
+void endpoint::decide_on_gone() noexcept {
+  std::erase_if(gone_, [this, now = clock::now()](const auto& one) {
+    if (one.second > now) return false;
+    if (states_[one.first] == wire::liveness::alive) states_[one.first] = wire::liveness::left;
+    return true;
+  });
 }
 
 void endpoint::lose(peer_connection& from, const std::string& why) noexcept {
@@ -339,6 +358,7 @@ void endpoint::note_loss(std::size_t peer, const std::string& why) noexcept {
 }
 
 wire::liveness endpoint::state(std::size_t rank) noexcept {
+  if (!gone_.empty()) decide_on_gone();
   if (!heartbeat_ || states_[rank] != wire::liveness::alive) return states_[rank];
   heartbeat_->await(rank);
   if (heartbeat_->is_lost(rank)) {
@@ -352,16 +372,23 @@ wire::liveness endpoint::state(std::size_t rank) noexcept {
 }
 
 void endpoint::arm() noexcept {
-  if (timer_) {
+  if (is_tended_) {
     next_tending_ = {};
     tend_all();
-    if (watches_) set_timer(timer_.get(), tending);
   }
+  if (watches_ || !gone_.empty()) set_timer();
   if (heartbeat_) heartbeat_->note_sleep();
+  reactor_->arm();
+}
+
+void endpoint::set_timer() noexcept {
+  const std::chrono::nanoseconds from_now = tending;
+  const itimerspec when{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = from_now.count()}};
+  ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
 void endpoint::disarm() noexcept {
-  polls_ = 0;
+  reactor_->disarm();
   if (heartbeat_) heartbeat_->note_awake();
 }
 

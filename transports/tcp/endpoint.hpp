@@ -10,6 +10,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <muster/base/descriptor.hpp>
@@ -20,6 +22,7 @@
 #include "transports/tcp/heartbeat.hpp"
 #include "transports/tcp/peer_connection.hpp"
 #include "transports/tcp/rails.hpp"
+#include "transports/tcp/reactor.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace muster::tcp {
@@ -40,6 +43,8 @@ public:
     /// A rank that is waited for and silent for so long is lost; 0: none ever is.
     std::chrono::milliseconds timeout{0};
     int bell = -1;  ///< rung when one is
+    /// Nothing: io_uring, where the system has it.
+    std::optional<reactor::kind> reactor = {};
   };
   /// \param doors where this rank listens, on each of its rails
   /// \param peers how each rank of the job is reached; in no way: not by this
@@ -58,24 +63,31 @@ public:
   }
   /// A rank says that it leaves, and says nothing after that.
   void note_leaving(std::size_t rank) noexcept { states_[rank] = wire::liveness::left; }
+  /// Whoever connects from now on is told so, before this rank's farewell.
+  void tell_newcomers(const stream::frame& news, std::vector<std::byte> bytes) {
+    for_newcomers_.push_back({news, std::move(bytes)});
+  }
   /// This rank leaves: says so to those that it is connected to, and returns when what it has sent
   /// has come to their machines.
   /// \param farewell news without bytes
   /// \param broken   nobody may take it any more: it waits for 5 s at most
   void leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept;
+  reactor::kind which_reactor() const noexcept { return reactor_->which(); }
   /// What the connections of this rank can come to take, of its own memory.
   std::size_t most_bytes() const noexcept;
 
   bool reaches(std::size_t rank) const noexcept override { return !peers_[rank].empty(); }
   std::unique_ptr<stream::connection> connect(stream::connections& of, std::size_t rank) override;
   bool progress(stream::connections& of) noexcept override;
-  int descriptor() const noexcept override { return events_.get(); }
+  int descriptor() const noexcept override { return reactor_->descriptor(); }
   void arm() noexcept override;
   void disarm() noexcept override;
 
   // ---- for its connections
 
   void begin_connecting(const peer_connection& to, std::size_t subflow) noexcept;
+  /// Of a subflow's socket: what comes of it is told to its connection.
+  registration watch(int socket, std::size_t peer, std::size_t subflow) noexcept;
   void lose(peer_connection& from, const std::string& why) noexcept;
   /// It is to be looked at.
   void list(peer_connection& one) noexcept;
@@ -88,6 +100,7 @@ private:
   /// A connection that is being made, on one of its sides.
   struct attempt {
     admission with;
+    registration watch;
     std::size_t peer;  ///< of the side that connects
     std::size_t subflow;
     bool is_mine;
@@ -99,17 +112,26 @@ private:
     moment opened{};
   };
   using attempts = std::list<attempt>;
+  struct news {
+    stream::frame head;
+    std::vector<std::byte> bytes;
+  };
 
-  void watch(int socket, std::uint64_t what, std::uint32_t changes) noexcept;
-  bool is_due() noexcept;
+  class told;
+  /// Of what belongs to no connection.
+  registration watch_others(int one) noexcept;
   void look(stream::connections& of) noexcept;
-  void note(std::size_t peer, std::size_t subflow, std::uint32_t changes) noexcept;
+  /// Of one that is no connection's.
+  void note(int descriptor, stream::connections& of) noexcept;
   bool is_unsent(peer_connection& one) noexcept;
   bool has_unsent() noexcept;
   /// Looks after subflows that carry nothing any more, if it is time to.
   void tend_all() noexcept;
   /// Those of who says nothing end.
   void drop_old_attempts() noexcept;
+  /// Makes the descriptor readable when there is something to look after.
+  void set_timer() noexcept;
+  void decide_on_gone() noexcept;
   /// An attempt to connect has failed. \param is_gone nobody listens there any more
   void miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept;
   void note_loss(std::size_t peer, const std::string& why) noexcept;
@@ -133,21 +155,24 @@ private:
   settings how_;
   std::vector<listener> doors_;
   std::vector<paths> peers_;
-  muster::descriptor events_;
+  std::string why_not_io_uring_;
+  std::unique_ptr<tcp::reactor> reactor_;  // outlives all that it watches
   attempts attempts_;
   std::vector<peer_connection*> made_;     // by rank; null: not yet
   std::vector<peer_connection*> active_;   // those to look at
   std::vector<std::vector<times>> times_;  // by rank and subflow
-  muster::descriptor timer_;               // where a connection may have several subflows
+  muster::descriptor timer_;
+  std::vector<registration> watches_on_;  // doors, the timer
+  bool is_tended_ = false;                // a connection may have several subflows
   moment next_tending_{};
   bool watches_ = false;  // after the last tending
   std::array<std::byte, std::size_t{16} << 10> nowhere_;
   std::vector<wire::liveness> states_;
   std::vector<std::string> losses_;  // by rank
   std::unique_ptr<heartbeat> heartbeat_;
-  std::optional<stream::frame> farewell_;  // once this rank leaves
-  unsigned polls_ = 0;                     // since something happened
-  std::uint64_t last_look_ = 0;            // in ticks
+  std::vector<news> for_newcomers_;
+  std::optional<stream::frame> farewell_;         // once this rank leaves
+  std::unordered_map<std::size_t, moment> gone_;  // who left unheard, until when that is doubted
 };
 
 }  // namespace muster::tcp

@@ -47,10 +47,10 @@ bool multipath_connection::is_open() const noexcept {
   return std::ranges::any_of(subflows_, [](const subflow& one) { return one.is_open(); });
 }
 
-void multipath_connection::open(std::size_t which, descriptor socket) noexcept {
+void multipath_connection::open(std::size_t which, descriptor socket, registration watch) noexcept {
   subflow& one = subflows_[which];
   if (one.is_open()) lose(one);
-  one.open(std::move(socket));
+  one.open(std::move(socket), std::move(watch));
   has_ended_ = false;
   flush();
 }
@@ -97,6 +97,9 @@ bool multipath_connection::has_room(std::size_t bytes) noexcept {
 
 void multipath_connection::send(const stream::frame& what, std::span<const std::byte> head,
                                 std::span<const std::byte> body) noexcept {
+  if (what.what == stream::frame::kind::invitation) {
+    for (subflow& each : subflows_) each.expect_long();
+  }
   out_.write(std::as_bytes(std::span(&what, 1)));
   out_.write(head);
   out_.write(body);

@@ -38,10 +38,16 @@ public:
 
   bool is_open(std::size_t subflow) const noexcept override { return subflows_[subflow].is_open(); }
   bool is_open() const noexcept override;
-  void open(std::size_t subflow, descriptor socket) noexcept override;
+  void open(std::size_t subflow, descriptor socket, registration watch) noexcept override;
   void close() noexcept override;
   bool is_closed() const noexcept override { return is_closed_; }
   void note(std::size_t subflow, bool readable, bool writable, bool ends) noexcept override;
+  void bring(std::size_t subflow, std::span<const std::byte> bytes) override {
+    subflows_[subflow].bring(bytes);
+  }
+  void stop_bringing(std::size_t subflow, bool ends) noexcept override {
+    subflows_[subflow].stop_bringing(ends);
+  }
   bool advance() noexcept override;
   bool is_active() const noexcept override;
   bool is_over() const noexcept override { return has_ended_ && front() == 0; }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include <muster/base/descriptor.hpp>
 
 #include "transports/stream/connection.hpp"
+#include "transports/tcp/reactor.hpp"
 
 namespace muster::tcp {
 
@@ -19,13 +21,15 @@ public:
   /// Whether the peer can be reached.
   virtual bool is_open() const noexcept = 0;
   /// It is connected; if it was, that carries nothing any more.
-  virtual void open(std::size_t subflow, descriptor socket) noexcept = 0;
+  /// \param watch of the socket, for `reactor::interest::messages`
+  virtual void open(std::size_t subflow, descriptor socket, registration watch) noexcept = 0;
   /// The peer is no more, and will not be again.
   virtual void close() noexcept = 0;
   virtual bool is_closed() const noexcept = 0;
-  /// The system says that something may have come, or that there may be room.
-  /// \param ends nothing more comes than what is there
+  // As of `reactor::handler`.
   virtual void note(std::size_t subflow, bool readable, bool writable, bool ends) noexcept = 0;
+  virtual void bring(std::size_t subflow, std::span<const std::byte> bytes) = 0;
+  virtual void stop_bringing(std::size_t subflow, bool ends) noexcept = 0;
   /// Takes what has come; true if there was something.
   virtual bool advance() noexcept = 0;
   /// Whether a look may find something that the system has told of already.

@@ -38,8 +38,8 @@ socket_connection::socket_connection(stream::connections& of, std::size_t peer, 
 
 // ---- for the endpoint
 
-void socket_connection::open(std::size_t, descriptor socket) noexcept {
-  socket_.open(std::move(socket));
+void socket_connection::open(std::size_t, descriptor socket, registration watch) noexcept {
+  socket_.open(std::move(socket), std::move(watch));
   flush();
 }
 
@@ -68,6 +68,7 @@ bool socket_connection::has_room(std::size_t bytes) noexcept {
 
 void socket_connection::send(const stream::frame& what, std::span<const std::byte> head,
                              std::span<const std::byte> body) noexcept {
+  if (what.what == stream::frame::kind::invitation) socket_.expect_long();
   out_.write(std::as_bytes(std::span(&what, 1)));
   out_.write(head);
   out_.write(body);

@@ -31,10 +31,12 @@ public:
 
   bool is_open(std::size_t) const noexcept override { return is_open(); }
   bool is_open() const noexcept override { return socket_.is_open(); }
-  void open(std::size_t, descriptor socket) noexcept override;
+  void open(std::size_t, descriptor socket, registration watch) noexcept override;
   void close() noexcept override;
   bool is_closed() const noexcept override { return is_closed_; }
   void note(std::size_t, bool readable, bool writable, bool ends) noexcept override;
+  void bring(std::size_t, std::span<const std::byte> bytes) override { socket_.bring(bytes); }
+  void stop_bringing(std::size_t, bool ends) noexcept override { socket_.stop_bringing(ends); }
   bool advance() noexcept override { return pull(); }
   bool is_active() const noexcept override {
     return socket_.is_readable() || socket_.has_ended() || owes() || socket_.in().size() > front();

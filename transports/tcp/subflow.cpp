@@ -32,8 +32,8 @@ constexpr std::array<std::byte, std::size_t{64} << 10> nothing{};
 
 }  // namespace
 
-void subflow::open(descriptor socket) noexcept {
-  socket_.open(std::move(socket));
+void subflow::open(descriptor socket, registration watch) noexcept {
+  socket_.open(std::move(socket), std::move(watch));
   limit_unsent(socket_.get(), most_unsent);
 }
 

@@ -28,11 +28,15 @@ public:
 
   bool is_open() const noexcept { return socket_.is_open(); }
   int socket() const noexcept { return socket_.get(); }
-  void open(descriptor socket) noexcept;
+  /// \param watch as of `buffered_socket`
+  void open(descriptor socket, registration watch) noexcept;
   void close() noexcept;
   void note(bool readable, bool writable, bool ends) noexcept {
     socket_.note(readable, writable, ends);
   }
+  void bring(std::span<const std::byte> bytes) { socket_.bring(bytes); }
+  void stop_bringing(bool ends) noexcept { socket_.stop_bringing(ends); }
+  void expect_long() noexcept { socket_.expect_long(); }
 
   // ---- packets to the peer
 

@@ -24,16 +24,31 @@ namespace {
 using purpose = wire::links::purpose;
 using namespace std::chrono_literals;
 
+/// Keeps what it reads.
+struct diary final : stream::newsreader {
+  std::vector<std::uint32_t> kinds;
+
+  void read(std::size_t, const stream::frame& head, std::span<const std::byte>) override {
+    kinds.push_back(head.lane);
+  }
+};
+
+stream::frame news_of(std::uint32_t kind) {
+  return {.team = 0, .from = 0, .lane = kind, .what = stream::frame::kind::news, .bytes = 0};
+}
+
 struct party {
   tcp::endpoint reach;
+  diary heard;
   stream::connections all;
   std::array<std::size_t, 2> members{0, 1};
   stream::links links;
 
   party(std::size_t rank, const tcp::job_key& key, std::vector<tcp::listener> doors,
-        std::vector<tcp::paths> peers)
-      : reach({.rank = rank, .key = key, .window = 4096}, std::move(doors), std::move(peers)),
-        all(2, {&reach}),
+        std::vector<tcp::paths> peers, tcp::reactor::kind by)
+      : reach({.rank = rank, .key = key, .window = 4096, .reactor = by}, std::move(doors),
+              std::move(peers)),
+        all(2, {&reach}, &heard),
         links(all, 0, members, rank, 8) {}
 };
 
@@ -51,7 +66,7 @@ struct couple {
   std::unique_ptr<party> second;
 
   /// \param subflows of their connection
-  explicit couple(std::size_t subflows = 1) {
+  explicit couple(std::size_t subflows, tcp::reactor::kind by) {
     const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
     tcp::listener one = tcp::listen_at(anywhere);
     tcp::listener other = tcp::listen_at(anywhere);
@@ -59,9 +74,9 @@ struct couple {
     const tcp::paths to_first(subflows, {0, one.at});
     const tcp::paths to_second(subflows, {0, other.at});
     first = std::make_unique<party>(0, key, only(std::move(one)),
-                                    std::vector<tcp::paths>{{}, to_second});
+                                    std::vector<tcp::paths>{{}, to_second}, by);
     second = std::make_unique<party>(1, key, only(std::move(other)),
-                                     std::vector<tcp::paths>{to_first, {}});
+                                     std::vector<tcp::paths>{to_first, {}}, by);
   }
 
   /// Drives both until that is so; false: it takes too long.
@@ -98,20 +113,28 @@ void receive(couple& two, party& at, std::size_t lane, std::size_t from,
   CHECK(got == expected);
 }
 
-using one = std::integral_constant<std::size_t, 1>;
-using three = std::integral_constant<std::size_t, 3>;
+/// What two ranks are joined by.
+template <std::size_t Subflows, tcp::reactor::kind By>
+struct joined {
+  static couple make() { return couple(Subflows, By); }
+};
+using one = joined<1, tcp::reactor::kind::epoll>;
+using three = joined<3, tcp::reactor::kind::epoll>;
+using one_by_uring = joined<1, tcp::reactor::kind::io_uring>;
+using three_by_uring = joined<3, tcp::reactor::kind::io_uring>;
 
-TEST_CASE_TEMPLATE("whoever speaks first connects, and both speak", Subflows, one, three) {
-  couple two(Subflows::value);
+TEST_CASE_TEMPLATE("whoever speaks first connects, and both speak", Joined, one, three,
+                   one_by_uring, three_by_uring) {
+  couple two = Joined::make();
   send(two, *two.second, 0, 0, bytes_of(1, 100));
   receive(two, *two.first, 0, 1, bytes_of(1, 100));
   send(two, *two.first, 0, 1, bytes_of(2, 100));
   receive(two, *two.second, 0, 0, bytes_of(2, 100));
 }
 
-TEST_CASE_TEMPLATE("both speak first at once", Subflows, one, three) {
+TEST_CASE_TEMPLATE("both speak first at once", Joined, one, three, one_by_uring, three_by_uring) {
   for (int round = 0; round < 20; ++round) {
-    couple two(Subflows::value);
+    couple two = Joined::make();
     send(two, *two.first, 0, 1, bytes_of(1, 100));
     send(two, *two.second, 0, 0, bytes_of(2, 100));
     receive(two, *two.second, 0, 0, bytes_of(1, 100));
@@ -119,8 +142,9 @@ TEST_CASE_TEMPLATE("both speak first at once", Subflows, one, three) {
   }
 }
 
-TEST_CASE_TEMPLATE("lanes in another order, more than fits", Subflows, one, three) {
-  couple two(Subflows::value);
+TEST_CASE_TEMPLATE("lanes in another order, more than fits", Joined, one, three, one_by_uring,
+                   three_by_uring) {
+  couple two = Joined::make();
   for (int round = 0; round < 50; ++round) {
     for (std::size_t lane = 0; lane < 4; ++lane) {
       send(two, *two.first, lane, 1, bytes_of(lane, 700));
@@ -131,8 +155,9 @@ TEST_CASE_TEMPLATE("lanes in another order, more than fits", Subflows, one, thre
   }
 }
 
-TEST_CASE_TEMPLATE("long messages, and short ones between their pieces", Subflows, one, three) {
-  couple two(Subflows::value);
+TEST_CASE_TEMPLATE("long messages, and short ones between their pieces", Joined, one, three,
+                   one_by_uring, three_by_uring) {
+  couple two = Joined::make();
   std::vector<std::byte> place(3'000'000);
   const auto body = bytes_of(5, place.size());
   const auto head = bytes_of(6, 16);
@@ -156,9 +181,9 @@ TEST_CASE_TEMPLATE("long messages, and short ones between their pieces", Subflow
   CHECK(place == body);
 }
 
-TEST_CASE_TEMPLATE("a long message that is taken back does not disturb what comes after", Subflows,
-                   one, three) {
-  couple two(Subflows::value);
+TEST_CASE_TEMPLATE("a long message that is taken back does not disturb what comes after", Joined,
+                   one, three, one_by_uring, three_by_uring) {
+  couple two = Joined::make();
   const auto head = bytes_of(6, 16);
   std::vector<std::byte> place(5'000'000);
   {
@@ -177,8 +202,35 @@ TEST_CASE_TEMPLATE("a long message that is taken back does not disturb what come
   receive(two, *two.second, 1, 0, bytes_of(9, 400));
 }
 
-TEST_CASE("a stranger's connection ends, and the ranks go on") {
-  couple two;
+TEST_CASE_TEMPLATE("who connects late is told what the others were, then that the rank leaves",
+                   Joined, one, three, one_by_uring, three_by_uring) {
+  couple two = Joined::make();
+  two.first->reach.tell_newcomers(news_of(7), {});
+  two.first->reach.leave(two.first->all, news_of(9), false);
+  send(two, *two.second, 0, 0, bytes_of(1, 100));
+  REQUIRE(two.until([&] { return two.second->heard.kinds.size() == 2; }));
+  CHECK(two.second->heard.kinds == std::vector<std::uint32_t>{7, 9});
+}
+
+// A failure that made it leave may be told by another one in between.
+TEST_CASE_TEMPLATE("where nobody listens any more the rank has left, after a while", Joined, one,
+                   three, one_by_uring, three_by_uring) {
+  couple two = Joined::make();
+  two.second.reset();
+  const wire::open_link out(two.first->links, 0, 1, purpose::send);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto so_far = [&] { return std::chrono::steady_clock::now() - begin; };
+  out->has_room(1);
+  while (two.first->reach.state(1) == wire::liveness::alive && so_far() < 10s) {
+    two.first->all.progress();
+    out->has_room(1);
+  }
+  CHECK(two.first->reach.state(1) == wire::liveness::left);
+  CHECK(so_far() >= 1s);
+}
+
+TEST_CASE_TEMPLATE("a stranger's connection ends, and the ranks go on", Joined, one, one_by_uring) {
+  couple two = Joined::make();
   const descriptor stranger = tcp::begin_connecting(two.first_at);
   REQUIRE(stranger);
   for (int i = 0; i < 100; ++i) two.first->all.progress();
@@ -194,8 +246,7 @@ TEST_CASE("a stranger's connection ends, and the ranks go on") {
 }
 
 /// Says to rank 0 what a rank 1 of the job would not.
-void check_refused(const stream::frame& said, std::size_t bytes) {
-  couple two;
+void check_refused(couple two, const stream::frame& said, std::size_t bytes) {
   two.second.reset();
   tcp::admission with(tcp::begin_connecting(two.first_at), two.key, {.from = 1, .to = 0});
   auto now = tcp::admission::state::under_way;
@@ -213,15 +264,21 @@ void check_refused(const stream::frame& said, std::size_t bytes) {
   CHECK(two.first->reach.state(1) == wire::liveness::died);
 }
 
-TEST_CASE("what a rank cannot have sent ends its connection") {
+TEST_CASE_TEMPLATE("what a rank cannot have sent ends its connection", Joined, one, one_by_uring) {
   using kind = stream::frame::kind;
   // Too long, of no kind, of no lane, as another rank, an acknowledgement of no number.
-  check_refused({.team = 0, .from = 1, .lane = 0, .what = kind::message, .bytes = 1 << 30}, 100);
-  check_refused({.team = 0, .from = 1, .lane = 0, .what = static_cast<kind>(77), .bytes = 0}, 0);
-  check_refused({.team = 0, .from = 1, .lane = 8, .what = kind::message, .bytes = 10}, 10);
-  check_refused({.team = 0, .from = 0, .lane = 0, .what = kind::message, .bytes = 10}, 10);
-  check_refused({.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .bytes = 3}, 3);
-  check_refused({.team = 0, .from = 1, .lane = 0, .what = kind::news, .bytes = 3}, 3);
+  check_refused(Joined::make(),
+                {.team = 0, .from = 1, .lane = 0, .what = kind::message, .bytes = 1 << 30}, 100);
+  check_refused(Joined::make(),
+                {.team = 0, .from = 1, .lane = 0, .what = static_cast<kind>(77), .bytes = 0}, 0);
+  check_refused(Joined::make(),
+                {.team = 0, .from = 1, .lane = 8, .what = kind::message, .bytes = 10}, 10);
+  check_refused(Joined::make(),
+                {.team = 0, .from = 0, .lane = 0, .what = kind::message, .bytes = 10}, 10);
+  check_refused(Joined::make(),
+                {.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .bytes = 3}, 3);
+  check_refused(Joined::make(),
+                {.team = 0, .from = 1, .lane = 0, .what = kind::news, .bytes = 5000}, 5000);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -105,8 +106,9 @@ struct party {
   stream::links links;
 
   party(std::size_t rank, const tcp::job_key& key, std::vector<tcp::listener> doors,
-        std::vector<tcp::paths> peers)
-      : reach({.rank = rank, .key = key, .window = 8192}, std::move(doors), std::move(peers)),
+        std::vector<tcp::paths> peers, tcp::reactor::kind by)
+      : reach({.rank = rank, .key = key, .window = 8192, .reactor = by}, std::move(doors),
+              std::move(peers)),
         all(2, {&reach}),
         links(all, 0, members, rank, 4) {}
 };
@@ -117,7 +119,7 @@ struct couple {
   std::array<std::deque<relay>, 2> rails;  // to the first, to the second
   std::array<std::unique_ptr<party>, 2> ranks;
 
-  explicit couple(std::size_t subflows) {
+  couple(std::size_t subflows, tcp::reactor::kind by) {
     std::array<tcp::paths, 2> ways;
     std::array<std::vector<tcp::listener>, 2> doors;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -127,10 +129,10 @@ struct couple {
         ways[i].push_back({0, rails[i].back().at()});
       }
     }
-    ranks[0] =
-        std::make_unique<party>(0, key, std::move(doors[0]), std::vector<tcp::paths>{{}, ways[1]});
-    ranks[1] =
-        std::make_unique<party>(1, key, std::move(doors[1]), std::vector<tcp::paths>{ways[0], {}});
+    ranks[0] = std::make_unique<party>(0, key, std::move(doors[0]),
+                                       std::vector<tcp::paths>{{}, ways[1]}, by);
+    ranks[1] = std::make_unique<party>(1, key, std::move(doors[1]),
+                                       std::vector<tcp::paths>{ways[0], {}}, by);
   }
   void progress() {
     for (const auto& each : ranks) each->all.progress();
@@ -261,17 +263,20 @@ bool converse(couple& two, std::size_t messages, Disturb disturb) {
   return true;
 }
 
-TEST_CASE("several subflows, whole") {
-  for (const std::size_t subflows : {2, 3, 5}) {
-    couple two(subflows);
+using by_epoll = std::integral_constant<tcp::reactor::kind, tcp::reactor::kind::epoll>;
+using by_uring = std::integral_constant<tcp::reactor::kind, tcp::reactor::kind::io_uring>;
+
+TEST_CASE_TEMPLATE("several subflows, whole", By, by_epoll, by_uring) {
+  for (const std::size_t subflows : {1, 2, 3, 5}) {
+    couple two(subflows, By::value);
     CHECK(converse(two, 24, [] {}));
   }
 }
 
-TEST_CASE("subflows that break again and again") {
+TEST_CASE_TEMPLATE("subflows that break again and again", By, by_epoll, by_uring) {
   INFO(how_to_replay());
   std::mt19937_64 random(run_seed());
-  couple two(3);
+  couple two(3, By::value);
   std::size_t rail = 0;
   int cuts = 0;
   auto next = std::chrono::steady_clock::now();

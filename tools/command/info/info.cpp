@@ -13,6 +13,7 @@
 #include "transports/shm/measure.hpp"
 #include "transports/tcp/interfaces.hpp"
 #include "transports/tcp/rails.hpp"
+#include "transports/tcp/reactor.hpp"
 
 namespace muster::cli {
 namespace {
@@ -121,6 +122,17 @@ void add_rails(std::string& text) {
   }
 }
 
+void add_reactor(std::string& text) {
+  std::string why;
+  const auto chosen = tcp::chosen_reactor();
+  const auto here = tcp::make_reactor(chosen, why);
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "  What comes is learnt by {}{}\n", tcp::name(here->which()),
+                 chosen         ? " (MUSTER_REACTOR)"
+                 : !why.empty() ? ": io_uring is not to be had: " + why
+                                : "");
+}
+
 void add_catalog(std::string& text) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "\nAlgorithms, the preferred first (MUSTER_ALLREDUCE=srm chooses by hand)\n");
@@ -139,6 +151,7 @@ std::string describe_machine() {
   add_figures(text, seen);
   add_decisions(text, seen);
   add_rails(text);
+  add_reactor(text);
   add_catalog(text);
   return text;
 }

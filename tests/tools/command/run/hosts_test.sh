@@ -25,6 +25,13 @@ for shape in 2/2 2/4 3/7 4/4; do
   check "the sweep on ${shape%/*} hosts, ${shape#*/} ranks" \
     ends 0 "${run[@]}" --hosts-made "${shape%/*}" -n "${shape#*/}" "$sweep"
 done
+for shape in 2/4 3/7; do
+  check "the sweep by epoll on ${shape%/*} hosts, ${shape#*/} ranks" \
+    eval 'MUSTER_REACTOR=epoll ends 0 "${run[@]}" --hosts-made "${shape%/*}" -n "${shape#*/}" "$sweep"'
+done
+check "info says by what it is" eval 'MUSTER_REACTOR=epoll ends 0 "$muster" info && says "learnt by epoll (MUSTER_REACTOR)"'
+check "a reactor that there is not" eval 'MUSTER_REACTOR=kqueue ends 134 "${run[@]}" --hosts-made 2 -n 2 "$program" where &&
+  says "MUSTER_REACTOR is '"'kqueue'"'; expected io_uring or epoll"'
 check "the first failure's status" ends 3 "${run[@]}" --hosts-made 2 -n 2 sh -c \
   '[ "$(hostname)" = h0 ] || exit 3; sleep 60'
 check "what is passed on" eval 'WORD=said ends 0 "${run[@]}" --hosts-made 2 -n 2 -x WORD sh -c "echo \$(hostname) \$WORD" &&

@@ -1,0 +1,224 @@
+// By which of the system's interfaces ranks learn what has come, and where one is refused.
+
+#include "transports/tcp/reactor.hpp"
+
+#include <doctest/doctest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <muster/base/descriptor.hpp>
+#include <muster/base/error.hpp>
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using tcp::reactor;
+
+/// As containers do: the program may not have an io_uring from now on.
+bool refuse_io_uring() {
+  std::array<sock_filter, 4> program = {
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // the call's number
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog filter{.len = program.size(), .filter = program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+/// What a process finds to which io_uring is refused.
+enum found { fell_back = 0, did_not = 1, could_not_try = 2 };
+
+int look_without_io_uring() {
+  if (!refuse_io_uring()) return could_not_try;
+  std::string why;
+  const bool is_epoll = tcp::make_reactor({}, why)->which() == reactor::kind::epoll;
+  if (!is_epoll || why != "Operation not permitted") return did_not;
+  try {
+    tcp::make_reactor(reactor::kind::io_uring, why);
+    return did_not;
+  } catch (const error& refused) {
+    const bool says_why = std::string(refused.what()).find(why) != std::string::npos;
+    return refused.code() == errc::resource && says_why ? fell_back : did_not;
+  }
+}
+
+TEST_CASE("where io_uring is refused, epoll serves, and is said to") {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(look_without_io_uring());
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == fell_back);
+}
+
+struct ends {
+  descriptor near;
+  descriptor far;
+};
+
+ends connected() {
+  std::array<int, 2> both{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both.data()) == 0);
+  return {descriptor(both[0]), descriptor(both[1])};
+}
+
+/// What was told.
+struct memo final : reactor::handler {
+  int readable = 0;
+  int writable = 0;
+  int stops = 0;
+  bool ends = false;
+  std::string brought;
+
+  void note(std::uint64_t, bool may_read, bool may_write, bool last) noexcept override {
+    readable += may_read ? 1 : 0;
+    writable += may_write ? 1 : 0;
+    ends = ends || last;
+  }
+  void bring(std::uint64_t, std::span<const std::byte> bytes) noexcept override {
+    brought.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  void stop_bringing(std::uint64_t, bool last) noexcept override {
+    ++stops;
+    ends = ends || last;
+  }
+};
+
+template <class So>
+bool look_until(reactor& by, memo& told, So so) {
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (!so()) {
+    by.look(told);
+    if (std::chrono::steady_clock::now() > end) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<reactor> by_uring() {
+  std::string why;
+  return tcp::make_reactor(reactor::kind::io_uring, why);
+}
+
+void say(const ends& through, const std::string& text) {
+  REQUIRE(::send(through.far.get(), text.data(), text.size(), 0) ==
+          static_cast<ssize_t>(text.size()));
+}
+
+TEST_CASE("io_uring brings what comes, until it is told to end") {
+  const auto by = by_uring();
+  const ends two = connected();
+  const tcp::registration watch(*by, two.near.get(), 7, reactor::interest::messages);
+  memo told;
+  watch.begin_bringing();
+  say(two, "one");
+  CHECK(look_until(*by, told, [&] { return told.brought == "one"; }));
+  say(two, "two");
+  CHECK(look_until(*by, told, [&] { return told.brought == "onetwo"; }));
+  watch.end_bringing();
+  CHECK(look_until(*by, told, [&] { return told.stops == 1; }));
+  CHECK(!told.ends);
+  say(two, "three");
+  for (int i = 0; i < 1000; ++i) by->look(told);
+  CHECK(told.brought == "onetwo");
+  watch.await_readable(false);
+  CHECK(look_until(*by, told, [&] { return told.readable >= 1; }));
+}
+
+TEST_CASE("io_uring brings more than its buffers hold, and the end") {
+  const auto by = by_uring();
+  ends two = connected();
+  const tcp::registration watch(*by, two.near.get(), 7, reactor::interest::messages);
+  memo told;
+  watch.begin_bringing();
+  std::string all;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string piece = std::to_string(i) + std::string(1000, 'x');
+    say(two, piece);
+    all += piece;
+    const int stops = told.stops;
+    by->look(told);
+    if (told.stops != stops) watch.begin_bringing();
+  }
+  two.far = descriptor();
+  CHECK(look_until(*by, told, [&, stops = told.stops]() mutable {
+    if (told.stops != stops && !told.ends) watch.begin_bringing();
+    stops = told.stops;
+    return told.ends;
+  }));
+  CHECK(told.brought == all);
+}
+
+TEST_CASE("what io_uring watches no more it keeps open no more") {
+  const auto by = by_uring();
+  ends two = connected();
+  {
+    const tcp::registration watch(*by, two.near.get(), 7, reactor::interest::messages);
+    watch.begin_bringing();
+    memo told;
+    by->look(told);
+  }
+  two.near = descriptor();
+  char byte = 0;
+  CHECK(::recv(two.far.get(), &byte, 1, 0) == 0);
+}
+
+TEST_CASE("a socket that io_uring watched for a thread that has ended is watched on") {
+  const auto by = by_uring();
+  const ends two = connected();
+  const tcp::registration watch(*by, two.near.get(), 7, reactor::interest::messages);
+  memo told;
+  std::jthread([&] {
+    watch.begin_bringing();
+    by->look(told);
+  }).join();
+  say(two, "still");
+  CHECK(look_until(*by, told, [&] { return told.stops == 1; }));
+  CHECK(!told.ends);
+  watch.begin_bringing();
+  CHECK(look_until(*by, told, [&] { return told.brought == "still"; }));
+}
+
+TEST_CASE("both become readable once something has come") {
+  for (const reactor::kind which : {reactor::kind::epoll, reactor::kind::io_uring}) {
+    CAPTURE(tcp::name(which));
+    std::string why;
+    const auto by = tcp::make_reactor(which, why);
+    const ends two = connected();
+    const tcp::registration watch(*by, two.near.get(), 7, reactor::interest::messages);
+    memo told;
+    for (int i = 0; i < 1000; ++i) {  // as one does that reads each time, and finds nothing
+      watch.await_readable(false);
+      by->look(told);
+    }
+    watch.await_readable(false);
+    by->arm();
+    pollfd sleeper{.fd = by->descriptor(), .events = POLLIN, .revents = 0};
+    const int before = told.readable;
+    say(two, "x");
+    CHECK(::poll(&sleeper, 1, 10'000) == 1);
+    by->disarm();
+    CHECK(look_until(*by, told, [&] { return told.readable > before; }));
+  }
+}
+
+}  // namespace
+}  // namespace muster::testing
