@@ -41,8 +41,10 @@ void membership::fail(const wire::failure& why) noexcept {
 }
 
 void membership::tell_before_leaving() noexcept {
-  if (const auto why = shared_.failure().read())
+  if (const auto why = shared_.failure().read()) {
     by_.news.repeat_failure(in_.team, in_.members, *why);
+  }
+  if (const auto of_job = job_.here().failed()) by_.news.repeat_job_failure(*of_job);
 }
 
 bool membership::break_here(const wire::failure& why) noexcept {

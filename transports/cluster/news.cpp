@@ -32,6 +32,12 @@ std::optional<T> told_in(std::span<const std::byte> bytes) {
   return told;
 }
 
+told_failure told(const wire::failure& why) {
+  told_failure as{.code = static_cast<std::int64_t>(why.code), .rank = why.rank, .text = {}};
+  why.text.copy(as.text.data(), as.text.size() - 1);
+  return as;
+}
+
 wire::failure failure_in(const told_failure& told) {
   const auto end = std::ranges::find(told.text, '\0');
   return {.code = static_cast<errc>(told.code),
@@ -67,9 +73,7 @@ void newsroom::send(std::size_t to, std::uint64_t team, std::size_t from, kind w
 
 void newsroom::tell_failure(std::size_t to, std::uint64_t team, kind what,
                             const wire::failure& why) {
-  told_failure told{.code = static_cast<std::int64_t>(why.code), .rank = why.rank, .text = {}};
-  why.text.copy(told.text.data(), told.text.size() - 1);
-  send(to, team, 0, what, bytes_of(told));
+  send(to, team, 0, what, bytes_of(told(why)));
 }
 
 void newsroom::tell_failure(std::uint64_t team, std::span<const std::size_t> members,
@@ -84,6 +88,21 @@ void newsroom::repeat_failure(std::uint64_t team, std::span<const std::size_t> m
   for (const std::size_t rank : members) {
     if (network_.is_open_to(rank)) tell_failure(rank, team, kind::team_failure, why);
   }
+  tell_newcomers(team, kind::team_failure, why);
+}
+
+void newsroom::repeat_job_failure(const wire::failure& why) noexcept {
+  if (all_know_) return;
+  for (std::size_t rank = 0; rank < job_.size(); ++rank) {
+    if (network_.is_open_to(rank)) tell_failure(rank, 0, kind::job_failure, why);
+  }
+  tell_newcomers(0, kind::job_failure, why);
+}
+
+void newsroom::tell_newcomers(std::uint64_t team, kind what, const wire::failure& why) {
+  std::vector<std::byte> bytes = bytes_of(told(why));
+  const stream::frame head = head_of(team, 0, what, bytes.size());
+  network_.tell_newcomers(head, std::move(bytes));
 }
 
 void newsroom::tell_job_failure(const wire::failure& why) noexcept {

@@ -54,9 +54,10 @@ public:
 
   // ---- for the rank
 
-  /// The same to those alone who are connected to this rank.
+  /// The same to those alone who are connected to this rank, or will be.
   void repeat_failure(std::uint64_t team, std::span<const std::size_t> members,
                       const wire::failure& why) noexcept;
+  void repeat_job_failure(const wire::failure& why) noexcept;
   /// Breaks the job for the ranks of other machines, unless they know.
   void tell_job_failure(const wire::failure& why) noexcept;
   /// What this rank says when it leaves, without bytes.
@@ -72,6 +73,7 @@ private:
   void send(std::size_t to, std::uint64_t team, std::size_t from, kind what,
             std::vector<std::byte> bytes);
   void tell_failure(std::size_t to, std::uint64_t team, kind what, const wire::failure& why);
+  void tell_newcomers(std::uint64_t team, kind what, const wire::failure& why);
   void hear_failure(std::uint64_t team, const wire::failure& why);
 
   const job& job_;
