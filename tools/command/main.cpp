@@ -71,6 +71,7 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
                   "namespaces, to try code for several machines; as root, and bound to no core")
       ->check(CLI::Range(1, 250))
       ->excludes("--hosts");
+  const CLI::Option* const fabric = muster::bench::add_fabric_option(*run);
   run->add_option("--remote-shell", what.remote_shell,
                   "how a machine is reached: called as COMMAND HOST ARG...")
       ->type_name("COMMAND")
@@ -79,13 +80,17 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
       ->type_name("NAME")
       ->allow_extra_args(false);
   run->prefix_command();
-  run->callback([run, &what, &status] {
+  run->callback([run, fabric, &what, &status] {
     what.command = run->remaining();
     if (what.command.empty()) throw CLI::ValidationError("run", "no program given to start");
     if (what.command.front().starts_with("-") && what.command.front() != "--") {
       throw CLI::ValidationError("run", "unknown option " + what.command.front());
     }
     if (what.command.front() == "--") what.command.erase(what.command.begin());
+    if (fabric->count() != 0 && what.hosts.empty() && what.hosts_made == 0) {
+      throw CLI::ValidationError("--fabric",
+                                 "is by what hosts talk; expected --hosts or --hosts-made, too");
+    }
     if (what.nodes > what.ranks) {
       throw CLI::ValidationError("--nodes", "is " + std::to_string(what.nodes) +
                                                 "; expected at most the number of ranks, " +

@@ -35,13 +35,13 @@ commands replay:
 }  // namespace
 
 int report(const options& wanted) {
-  bench::require_writable(wanted.json, "--json");
+  bench::json_output json_file(wanted.json);
   bench::require_writable(wanted.plot, "--plot");
   const std::vector<rank_record> records = read_records(wanted.folder);
   const job all = put_together(records);
   std::fputs(table(all).c_str(), stdout);
   const std::string json = report::in_lines(to_json(all));
-  if (!wanted.json.empty()) bench::write_file(wanted.json, json);
+  json_file.write(json);
   if (!wanted.plot.empty()) report::plot(wanted.plot, json);
   return 0;
 }
@@ -54,7 +54,9 @@ void add_arrivals_command(CLI::App& app, std::function<void(int)> done) {
   command->add_option("DIR", wanted->folder, "where the run was recorded")
       ->required()
       ->type_name("");
-  command->add_option("--json", wanted->json, "write the figures there as JSON")->type_name("FILE");
+  command
+      ->add_option("--json", wanted->json, "write the figures there as JSON; -: to standard output")
+      ->type_name("FILE");
   command->add_option("--plot", wanted->plot, "draw who arrived when, .svg or .html")
       ->type_name("FILE");
   command->callback([wanted, done = std::move(done)] { done(report(*wanted)); });

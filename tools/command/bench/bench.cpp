@@ -319,7 +319,7 @@ private:
       fmt::print("{}\n", means);
     }
     const std::string json = report::in_lines(to_json(found_, about_));
-    if (!wanted_.json.empty()) fmt::print("json: {}\n", write_file(wanted_.json, json));
+    json_.write(json);
     if (!wanted_.table.empty()) {
       const std::string document = document_for_tables(wanted_.table, wanted_.ranks);
       fmt::print("table: {}\n", write_file(wanted_.table, refreshed(document, found_)));
@@ -328,6 +328,7 @@ private:
   }
 
   const options& wanted_;
+  json_output json_{wanted_.json};
   temporary_folder folder_{"muster-bench"};
   program_places places_;
   std::optional<shm::cpu_pair> cpus_;
@@ -461,7 +462,6 @@ Examples:
 
 int run_bench(const options& wanted) {
   try {
-    require_writable(wanted.json, "--json");
     require_writable(wanted.plot, "--plot");
     require_writable(wanted.table, "--table");
     require_place_for_tables(wanted);
@@ -578,13 +578,15 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->check(CLI::PositiveNumber)
       ->needs("--nonblocking")
       ->type_name("MICROSECONDS");
-  bench
-      ->add_option("--hosts-made", wanted->hosts,
-                   "hosts that all ranks are spread over, evenly: network namespaces of this "
-                   "machine, which TCP connects; as root")
-      ->check(CLI::Range(1, 250))
-      ->type_name("N");
+  CLI::Option* const hosts =
+      bench
+          ->add_option("--hosts-made", wanted->hosts,
+                       "hosts that all ranks are spread over, evenly: network namespaces of this "
+                       "machine, which TCP connects; as root")
+          ->check(CLI::Range(1, 250))
+          ->type_name("N");
   bench->add_flag(made_hosts::inside, wanted->hosts_are_made)->group("");
+  add_fabric_option(*bench)->needs(hosts);
   bench
       ->add_option("--nodes", wanted->nodes,
                    "made-up nodes that Muster's ranks are spread over, see muster run; the peers' "
@@ -594,7 +596,11 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
   add_algorithms_option(
       *bench, [wanted](std::vector<std::string> asked) { wanted->algorithms = std::move(asked); });
   catalogs::add_catalog_option(*bench, wanted->catalog_file);
-  bench->add_option("--json", wanted->json, "write the results there as JSON")->type_name("FILE");
+  bench
+      ->add_option("--json", wanted->json,
+                   "write the results there as JSON; -: to standard output, and all else "
+                   "to standard error")
+      ->type_name("FILE");
   bench
       ->add_option("--plot", wanted->plot,
                    "draw the plot there, .svg or .html (default: muster-bench.svg)")

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
+#include <utility>
 
 namespace muster::bench {
 
@@ -34,6 +36,40 @@ void require_writable(const std::filesystem::path& path, std::string_view option
   const auto& looked_at = std::filesystem::exists(path) ? path : folder;
   if (access(looked_at.c_str(), W_OK) != 0) {
     throw std::runtime_error(fmt::format("{}: cannot write {}", option, path.string()));
+  }
+}
+
+CLI::Option* add_fabric_option(CLI::App& command) {
+  return command
+      .add_option_function<std::string>(
+          "--fabric", [](const std::string&) {},
+          "by what ranks of different hosts talk: tcp (default: tcp)")
+      ->check(CLI::IsMember({"tcp"}))
+      ->type_name("NAME");
+}
+
+json_output::json_output(std::filesystem::path path) : path_(std::move(path)) {
+  if (path_ != "-") {
+    require_writable(path_, "--json");
+    return;
+  }
+  std::fflush(stdout);
+  output_ = descriptor(dup(STDOUT_FILENO));
+  if (!output_ || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    throw std::runtime_error("--json: cannot write standard output");
+  }
+}
+
+void json_output::write(const std::string& json) {
+  if (path_.empty()) return;
+  if (!output_) {
+    fmt::print("json: {}\n", write_file(path_, json));
+    return;
+  }
+  for (std::string_view left = json; !left.empty();) {
+    const ssize_t written = ::write(output_.get(), left.data(), left.size());
+    if (written < 0) throw std::runtime_error("--json: cannot write standard output");
+    left.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

@@ -1,10 +1,13 @@
 // What commands that measure collectives share on their command lines.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include <muster/base/descriptor.hpp>
 
 #include "tools/command/bench/measured.hpp"
 
@@ -35,5 +38,23 @@ std::string write_file(const std::filesystem::path& path, const std::string& tex
 /// Found out before minutes are spent on measuring: throws std::runtime_error that names `option`
 /// if there is a path and it cannot be written.
 void require_writable(const std::filesystem::path& path, std::string_view option);
+
+/// By what ranks of different hosts talk: there is TCP alone.
+CLI::Option* add_fabric_option(CLI::App& command);
+
+/// Where a command writes the results that `--json` asks for: a file, or for `-` standard output.
+/// There nothing else goes then: what the command prints from now on goes to standard error.
+class json_output {
+public:
+  /// \param path empty: nowhere. \throws std::runtime_error if it cannot be written
+  explicit json_output(std::filesystem::path path);
+
+  /// Says where it is. \throws std::runtime_error
+  void write(const std::string& json);
+
+private:
+  std::filesystem::path path_;
+  descriptor output_;  // for `-`
+};
 
 }  // namespace muster::bench

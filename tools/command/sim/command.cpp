@@ -131,7 +131,8 @@ void add_arrivals(CLI::App& sim, const std::shared_ptr<options>& wanted) {
 }
 
 void add_output(CLI::App& sim, const std::shared_ptr<options>& wanted) {
-  sim.add_option("--json", wanted->json, "write the results there as JSON")->type_name("FILE");
+  sim.add_option("--json", wanted->json, "write the results there as JSON; -: to standard output")
+      ->type_name("FILE");
   sim.add_option("--plot", wanted->plot, "write a plot there, .svg or .html")->type_name("FILE");
   sim.add_option("--trace", wanted->trace, "write a trace of one point there, as JSON")
       ->type_name("FILE");

@@ -139,7 +139,7 @@ private:
   void finish() {
     fmt::print("{}", summary(how_, found_));
     const std::string json = report::in_lines(to_json(how_, found_));
-    if (!wanted_.json.empty()) fmt::print("json: {}\n", bench::write_file(wanted_.json, json));
+    json_.write(json);
     if (!wanted_.plot.empty()) report::plot(wanted_.plot, json);
     if (how_.traced && !found_.front().trace.empty()) {
       fmt::print("trace: {}\n", bench::write_file(wanted_.trace, found_.front().trace));
@@ -153,6 +153,7 @@ private:
   }
 
   const options& wanted_;
+  bench::json_output json_{wanted_.json};
   catalogs::extended_catalog known_;
   job how_;
   std::vector<point> points_;
@@ -183,7 +184,6 @@ int run_sim(const options& wanted) {
       fmt::print("{}", list_models());
       return 0;
     }
-    bench::require_writable(wanted.json, "--json");
     bench::require_writable(wanted.plot, "--plot");
     bench::require_writable(wanted.trace, "--trace");
     if (wanted.validate) return run_validation(wanted);

@@ -43,7 +43,7 @@ public:
     meter_.clear();
     fmt::print("{}", table(found_));
     const std::string json = to_json(found_, bench::machine_name(), sim::to_json(model_));
-    if (!wanted_.json.empty()) fmt::print("json: {}\n", bench::write_file(wanted_.json, json));
+    json_.write(json);
     if (!wanted_.plot.empty()) report::plot(wanted_.plot, json);
     return whole_ ? 0 : 1;
   }
@@ -79,6 +79,7 @@ private:
   }
 
   const options& wanted_;
+  bench::json_output json_{wanted_.json};
   sim::model model_;
   std::optional<shm::cpu_pair> cpus_;
   bench::program_places places_;

@@ -35,5 +35,10 @@ check "which it says" says "skipped alltoall of 64 MiB, 16 ranks: a library's bu
 check "late ranks have a loop of their own" bench 1 -n 2 --loop barrier --arrivals none
 check "which it says" says "--loop: barrier does not go with --arrivals"
 
+check "JSON on standard output" eval \
+  'timeout 60 "$muster" bench barrier -n 2 --rounds 2 --sample-ms 2 --vs none --json - --plot "$folder/bench.svg" \
+     2>"$out" | python3 -c "import json, sys; sys.exit(json.load(sys.stdin)[0][\"collective\"] != \"barrier\")"'
+check "and the table beside it" says "barrier, 2 ranks"
+
 echo "cases: $passed passed, $failed failed"
 [ $failed = 0 ]

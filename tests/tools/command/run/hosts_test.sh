@@ -38,6 +38,9 @@ check "what is passed on" eval 'WORD=said ends 0 "${run[@]}" --hosts-made 2 -n 2
   says "h1 said"'
 check "no key on a command line" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 2 sh -c \
   "tr \"\\0\" \" \" </proc/\$PPID/cmdline; env" && ! grep -qE "[0-9a-f]{64}|\"key\"" "$out"'
+check "by what hosts talk" ends 0 "${run[@]}" --hosts-made 2 -n 2 --fabric tcp true
+check "what they cannot talk by" eval 'ends 105 "${run[@]}" --hosts-made 2 -n 2 --fabric smoke true && says "tcp"'
+check "hosts that are none" eval 'ends 105 "${run[@]}" -n 2 --fabric tcp true && says "expected --hosts or --hosts-made"'
 check "a host without room" eval 'ends 1 "${run[@]}" -n 3 --hosts a:1,b:1 true && says "has room for 2 ranks"'
 check "a shell that is not there" eval 'ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell no-such-shell true &&
   says "no-such-shell"'
