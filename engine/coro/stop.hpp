@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 #include <muster/base/error.hpp>
 

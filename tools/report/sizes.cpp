@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <stdexcept>
+#include <utility>
 
 namespace muster::bench {
 namespace {

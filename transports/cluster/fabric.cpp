@@ -1,6 +1,7 @@
 #include "transports/cluster/fabric.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 

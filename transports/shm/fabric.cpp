@@ -1,6 +1,7 @@
 #include "transports/shm/fabric.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 

@@ -1,5 +1,6 @@
 // Calls that move nothing: rank 0 makes them before any other rank does, and is not held up.
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // others in between, on communicators that come and go.
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <string>

@@ -1,6 +1,7 @@
 // MPI_THREAD_MULTIPLE: each thread calls collectives on a communicator of its own and exchanges
 // messages, in an order of its own on each rank, so that nobody may hold up anybody else.
 
+#include <chrono>
 #include <deque>
 #include <thread>
 #include <vector>

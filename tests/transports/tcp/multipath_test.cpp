@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <random>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <type_traits>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include "tools/command/bench/buffers.hpp"
 #include "tools/report/sizes.hpp"

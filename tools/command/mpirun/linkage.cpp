@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "tools/command/mpirun/loader.hpp"
 #include "tools/command/mpirun/output_of.hpp"

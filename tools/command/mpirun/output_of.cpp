@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <system_error>
 
 #include "tools/process/process.hpp"

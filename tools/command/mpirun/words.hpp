@@ -1,6 +1,7 @@
 // The words of a launcher's command line.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

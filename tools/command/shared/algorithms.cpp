@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <muster/muster.hpp>
 #include <stdexcept>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <stdexcept>
 #include <string>

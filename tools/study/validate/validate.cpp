@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <exception>
 #include <string>
 
 #include "tools/command/bench/sampler.hpp"

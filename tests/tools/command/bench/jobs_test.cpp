@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <memory>
 #include <thread>
 
 #include "tests/support/says.hpp"
