@@ -1,12 +1,83 @@
 """The C++ rules of this project: the native ones, with warnings as errors for our own code."""
 
+load("//tools/bazel:precompiled.bzl", "precompiled_header")
+
 # Products and sums are rounded one by one, so that all forms of a reduction give the same bits. A
 # thread's own variables are found without a call, in shared libraries, too: those are loaded at start.
 _COPTS = ["-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-ftls-model=initial-exec"]
 
-def muster_library(name, copts = [], **kwargs):
+# What many of our files include. tests/layering sees to it that each includes what it uses.
+_STANDARD = [
+    "algorithm",
+    "array",
+    "atomic",
+    "bit",
+    "cerrno",
+    "charconv",
+    "chrono",
+    "cmath",
+    "concepts",
+    "coroutine",
+    "cstddef",
+    "cstdint",
+    "cstdio",
+    "cstdlib",
+    "cstring",
+    "deque",
+    "exception",
+    "filesystem",
+    "fstream",
+    "functional",
+    "iterator",
+    "limits",
+    "list",
+    "map",
+    "memory",
+    "mutex",
+    "new",
+    "numeric",
+    "optional",
+    "random",
+    "ranges",
+    "set",
+    "span",
+    "sstream",
+    "stdexcept",
+    "string",
+    "string_view",
+    "system_error",
+    "thread",
+    "tuple",
+    "type_traits",
+    "unordered_map",
+    "utility",
+    "variant",
+    "vector",
+]
+
+def standard_library(name, **kwargs):
+    """The standard library, precompiled for all of our C++."""
+    precompiled_header(
+        name = name,
+        headers = _STANDARD,
+        copts = _COPTS,
+        variable = "STANDARD_LIBRARY",
+        **kwargs
+    )
+
+def _compiled(copts, deps):
+    """How a target is compiled: where it has flags of its own, without the header, which is for one set of flags."""
+    if copts:
+        return dict(copts = _COPTS + copts, deps = deps)
+    return dict(
+        copts = _COPTS + ["$(STANDARD_LIBRARY)"],
+        deps = deps + ["//tools/bazel:standard"],
+        toolchains = ["//tools/bazel:standard"],
+    )
+
+def muster_library(name, copts = [], deps = [], **kwargs):
     """A cc_library of ours."""
-    native.cc_library(name = name, copts = _COPTS + copts, **kwargs)
+    native.cc_library(name = name, **dict(kwargs, **_compiled(copts, deps)))
 
 def engine_library(name, deps = [], **kwargs):
     """A folder of the engine, whose headers are included as <muster/FOLDER/...>, here as once installed.
@@ -37,9 +108,9 @@ def engine_library(name, deps = [], **kwargs):
         **kwargs
     )
 
-def muster_binary(name, copts = [], **kwargs):
+def muster_binary(name, copts = [], deps = [], **kwargs):
     """A cc_binary of ours."""
-    native.cc_binary(name = name, copts = _COPTS + copts, **kwargs)
+    native.cc_binary(name = name, **dict(kwargs, **_compiled(copts, deps)))
 
 def muster_test(name, copts = [], deps = [], size = "small", main = True, **kwargs):
     """A doctest program.
@@ -55,4 +126,4 @@ def muster_test(name, copts = [], deps = [], size = "small", main = True, **kwar
       **kwargs: as for cc_test.
     """
     doctest = "//tests/support:doctest_main" if main else "@doctest"
-    native.cc_test(name = name, copts = _COPTS + copts, deps = deps + [doctest], size = size, **kwargs)
+    native.cc_test(name = name, size = size, **dict(kwargs, **_compiled(copts, deps + [doctest])))
