@@ -100,7 +100,7 @@ DECLARES = {
     "utility": """as_const declval exchange forward get in_place in_range index_sequence index_sequence_for
         make_index_sequence make_pair move pair swap tuple_element_t tuple_size_v""",
     "variant": "get get_if holds_alternative monostate variant visit",
-    "vector": "data erase_if size vector",
+    "vector": "data erase erase_if size vector",
 }
 # Of no namespace.
 MACROS = {
