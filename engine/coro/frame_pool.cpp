@@ -22,7 +22,7 @@ void frame_pool::forget(const frame_pool* pool) noexcept {
 }
 
 frame_pool::~frame_pool() {
-  for (void* block : blocks_) ::operator delete(block);
+  for (const block& each : blocks_) memory().deallocate(each.memory, each.bytes);
 }
 
 void frame_pool::retire(frame_pool* pool) noexcept {
@@ -38,6 +38,10 @@ void frame_pool::retire(frame_pool* pool) noexcept {
 void frame_pool::expect(std::ptrdiff_t more) noexcept {
   // acq_rel: the last one's deletion comes after all others' use.
   if (still_out_.fetch_add(more, std::memory_order_acq_rel) + more == 0) delete this;
+}
+
+std::pmr::memory_resource& frame_pool::memory() const noexcept {
+  return memory_ != nullptr ? *memory_ : *std::pmr::new_delete_resource();
 }
 
 std::size_t frame_pool::count_free() const noexcept {
@@ -76,12 +80,12 @@ void* frame_pool::refill(std::size_t size_class) {
   if (collect_returned() && free_[size_class] != nullptr) return take(size_class);
   const std::size_t bytes = size_class * granule;
   blocks_.reserve(blocks_.size() + 1);
-  auto* block = static_cast<std::byte*>(::operator new(bytes * batch));
-  blocks_.push_back(block);
+  auto* made = static_cast<std::byte*>(memory().allocate(bytes * batch));
+  blocks_.push_back({made, bytes * batch});
   for (std::size_t i = 1; i < batch; ++i) {
-    free_[size_class] = new (block + i * bytes) free_frame{free_[size_class]};
+    free_[size_class] = new (made + i * bytes) free_frame{free_[size_class]};
   }
-  return block;
+  return made;
 }
 
 bool frame_pool::collect_returned() noexcept {

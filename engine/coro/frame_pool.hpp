@@ -3,7 +3,10 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <memory>
+#include <memory_resource>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace muster {
@@ -20,6 +23,9 @@ public:
   static constexpr std::size_t largest = 4096;  ///< the largest pooled frame, in bytes
 
   frame_pool() = default;
+  /// \param memory what it takes from, instead of the general heap; lives as long as the pool
+  explicit frame_pool(std::shared_ptr<std::pmr::memory_resource> memory) noexcept
+      : memory_(std::move(memory)) {}
   /// No frame may be out any more; see `retire`.
   ~frame_pool();
   frame_pool(const frame_pool&) = delete;
@@ -91,6 +97,7 @@ private:
   bool collect_returned() noexcept;
   bool collect(free_frame* node) noexcept;
   std::size_t count_free() const noexcept;
+  std::pmr::memory_resource& memory() const noexcept;
   void expect(std::ptrdiff_t more) noexcept;
   /// No frame lies where the pool itself does.
   free_frame* retired() noexcept { return reinterpret_cast<free_frame*>(this); }
@@ -102,7 +109,12 @@ private:
   std::array<free_frame*, classes> free_{};
   std::atomic<free_frame*> returned_{nullptr};
   std::atomic<std::ptrdiff_t> still_out_{0};  // once retired
-  std::vector<void*> blocks_;
+  struct block {
+    void* memory;
+    std::size_t bytes;
+  };
+  std::vector<block> blocks_;
+  std::shared_ptr<std::pmr::memory_resource> memory_;  // null: the general heap
 };
 
 /// For containers that live no longer than a coroutine.

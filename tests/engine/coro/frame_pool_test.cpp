@@ -5,8 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <memory_resource>
+#include <new>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace muster::testing {
@@ -49,6 +53,45 @@ TEST_CASE("sizes of one class share frames, others do not") {
   void* large = frame_pool::allocate(10 * frame_pool::granule);
   CHECK(small != large);
   frame_pool::release(large);
+}
+
+/// Counts what is taken from it and not given back.
+class counted_memory final : public std::pmr::memory_resource {
+public:
+  explicit counted_memory(std::size_t& taken) noexcept : taken_(taken) {}
+
+private:
+  void* do_allocate(std::size_t bytes, std::size_t) override {
+    taken_ += bytes;
+    return ::operator new(bytes);
+  }
+  void do_deallocate(void* memory, std::size_t bytes, std::size_t) override {
+    taken_ -= bytes;
+    ::operator delete(memory);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  std::size_t& taken_;
+};
+
+TEST_CASE("a pool takes from the memory it is given, and keeps it until its last frame is back") {
+  std::size_t taken = 0;
+  auto memory = std::make_shared<counted_memory>(taken);
+  const std::weak_ptr<counted_memory> watched = memory;
+  auto* const pool = new frame_pool(std::move(memory));
+  void* frame = nullptr;
+  {
+    const frame_pool::binding binding(pool);
+    frame = frame_pool::allocate(300);
+    CHECK(taken >= 300);
+  }
+  frame_pool::retire(pool);
+  CHECK(!watched.expired());
+  CHECK(taken >= 300);
+  std::memset(frame, 0x11, 300);
+  frame_pool::release(frame);
+  CHECK(watched.expired());
+  CHECK(taken == 0);
 }
 
 TEST_CASE("frames given back by another thread are used again") {
