@@ -162,6 +162,8 @@ public:
     }
     return false;
   }
+  /// What is asked first in the next poll, or null.
+  const waiter* first_wait() const noexcept { return first_; }
   /// Whether one wait alone is left, for ranks of other cores.
   bool awaits_other_cores_only() const noexcept {
     return first_ != nullptr && first_ == last_ && first_->awaits_other_cores_only();

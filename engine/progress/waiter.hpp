@@ -36,6 +36,8 @@ public:
   virtual bool still_watches() const noexcept { return true; }
 
   const stop_scope* scope() const noexcept { return scope_; }
+  /// Who waits.
+  std::coroutine_handle<> resumed() const noexcept { return resume_; }
 
   /// The one thing in memory that has to change before it can be ready; null where it may be
   /// anything. For whoever knows what has changed, and would rather not ask everybody.

@@ -28,12 +28,16 @@ void channel::send(std::span<const std::byte> head, std::span<const std::byte> b
   message& one = in_.make_message();
   one.zero_copy = zero_copy;
   one.on = this;
+  one.from = static_cast<std::uint32_t>(of_.from);
+  one.to = static_cast<std::uint32_t>(of_.to);
   one.from_byte = sent_;
   one.bytes = head.size() + body.size();
-  one.head_bytes = head.size();
+  one.head_bytes = static_cast<std::uint32_t>(head.size());
   std::ranges::copy(head, one.head.begin());
-  if (in_.with_payload()) one.body.assign(body.begin(), body.end());
-  one.source = body.data();
+  if (in_.with_payload()) {
+    one.body.assign(body.begin(), body.end());
+    one.source = body.data();
+  }
   sent_ += one.bytes;
   in_.rank_at(of_.from).post(one);
   if (one.leaves_later) {
@@ -99,13 +103,13 @@ void channel::take(std::span<std::byte> to) noexcept {
 
 void channel::take_from(message& first, std::span<std::byte> to, std::size_t skipped) noexcept {
   if (skipped < first.head_bytes) {
-    const std::size_t head = std::min(to.size(), first.head_bytes - skipped);
+    const std::size_t head = std::min<std::size_t>(to.size(), first.head_bytes - skipped);
     std::memcpy(to.data(), first.head.data() + skipped, head);
     to = to.subspan(head);
     skipped += head;
   }
   if (to.empty()) return;
-  if (!first.body.empty()) {
+  if (in_.with_payload() && !first.body.empty()) {
     std::memcpy(to.data(), first.body.data() + (skipped - first.head_bytes), to.size());
   }
   in_.rank_at(of_.to).receive(first, to);

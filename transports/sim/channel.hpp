@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <muster/wire/cache_line.hpp>
 #include <muster/wire/link.hpp>
 
 #include "transports/sim/clock.hpp"
@@ -19,20 +20,24 @@ class simulation;
 /// A pair has a channel for messages, and one for invitations to send some.
 inline constexpr std::size_t kinds_of_channel = 2;
 
-/// A put on its way: some consecutive bytes of a channel.
-struct message {
+/// A put on its way: some consecutive bytes of a channel. The network needs its first cache line
+/// alone.
+struct alignas(wire::cache_line) message {
   channel* on = nullptr;
   std::uint64_t from_byte = 0;  ///< of all that the channel ever carried
   std::size_t bytes = 0;        ///< head and body
-  std::size_t head_bytes = 0;
-  std::array<std::byte, wire::link::most_head> head{};
-  std::vector<std::byte> body;        ///< empty where payload is left out
-  const std::byte* source = nullptr;  ///< where the sender has the body
-  bool zero_copy = false;             ///< the body goes past the channel
   std::size_t rail = 0;
+  std::uint64_t number = 0;  ///< of all messages, for the trace
+  message* next = nullptr;   ///< in the channel's inbox, or among those free
+  std::uint32_t from = 0;    ///< ranks
+  std::uint32_t to = 0;
+  std::uint32_t head_bytes = 0;
+  bool zero_copy = false;     ///< the body goes past the channel
   bool leaves_later = false;  ///< its sender's memory is read by the interface
-  std::uint64_t number = 0;   ///< of all messages, for the trace
-  message* next = nullptr;    ///< in the channel's inbox, or among those free
+  std::array<std::byte, wire::link::most_head> head{};
+  // Where payload is carried:
+  std::vector<std::byte> body;
+  const std::byte* source = nullptr;  ///< where the sender has the body
 
   std::uint64_t end_byte() const noexcept { return from_byte + bytes; }
 };
@@ -40,7 +45,7 @@ struct message {
 /// What one rank sends another in a lane, and both its ends. Messages may arrive in any order, and
 /// more than once; its receiver sees each byte once and in order. Recycled when nothing is on its
 /// way and nobody uses it.
-class channel {
+class alignas(wire::cache_line) channel {
 public:
   static constexpr std::size_t capacity = wire::link::capacity;
 
@@ -106,16 +111,16 @@ private:
 
   simulation& in_;
   pair of_{};
+  unsigned users_ = 0;
+  unsigned under_way_ = 0;
+  unsigned leaving_ = 0;
   bool begun_ = false;
   std::uint64_t sent_ = 0;
   std::uint64_t arrived_ = 0;  // all bytes before it have
   std::uint64_t taken_ = 0;
   std::uint64_t returned_ = 0;  // credit on its way or there
   std::uint64_t credited_ = 0;  // known to the sender
-  unsigned users_ = 0;
-  unsigned under_way_ = 0;
-  unsigned leaving_ = 0;
-  message* inbox_ = nullptr;  // by from_byte
+  message* inbox_ = nullptr;    // by from_byte
   wire::listeners listeners_;
   struct held_body {
     std::uint64_t from_byte;

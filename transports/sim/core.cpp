@@ -32,7 +32,7 @@ void core::request(rank& one) noexcept {
   } else if (is_shared()) {
     if (!turning_) catch_up();
   } else if (free_ > now) {
-    in_.schedule(free_, event::kind::run, one);
+    in_.schedule(free_, event::kind::run, one.number());
   } else {
     one.look();
   }
@@ -66,7 +66,7 @@ std::size_t core::next_awake(std::size_t after) const noexcept {
 }
 
 void core::schedule_turn(picoseconds when) noexcept {
-  in_.schedule(when, event::kind::turn, *ranks_[at_], nullptr, ++last_turn_);
+  in_.schedule(when, event::kind::turn, ranks_[at_]->number(), nullptr, ++last_turn_);
 }
 
 void core::release(rank& one) noexcept {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <muster/wire/cache_line.hpp>
+
 #include "transports/sim/clock.hpp"
 
 namespace muster::sim {
@@ -14,7 +16,7 @@ class simulation;
 /// A core and the ranks that run on it. Where there are several, each looks once at what it waits
 /// for and gives the core up to the next, as `sched_yield` does; unless it waits for other cores
 /// alone: then it looks on for as long as giving up the core would take.
-class core {
+class alignas(wire::cache_line) core {
 public:
   explicit core(simulation& in) noexcept : in_(in) {}
 
@@ -44,13 +46,13 @@ private:
   void pass_on() noexcept;
 
   simulation& in_;
-  std::vector<rank*> ranks_;
-  picoseconds switch_ = 0;  // what a turn costs
   picoseconds free_ = 0;
+  std::vector<rank*> ranks_;
   std::size_t at_ = 0;           // whose turn it is
-  picoseconds since_ = 0;        // and since when
   bool turning_ = false;         // else nobody has anything to do
   bool holding_ = false;         // the one whose turn it is looks on
+  picoseconds since_ = 0;        // when that turn began
+  picoseconds switch_ = 0;       // what a turn costs
   std::uint64_t last_turn_ = 0;  // scheduled; earlier ones have been overtaken
 };
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "transports/sim/clock.hpp"
@@ -34,14 +35,64 @@ struct event {
   std::uint64_t value;
 };
 
-/// Events by time. A heap with four children a node: half as deep as a binary one, and siblings
-/// share cache lines.
+/// Events by time: the next few are sorted, so that whoever handles them can look ahead, the others
+/// are in a heap with four children a node: half as deep as a binary one, and siblings share cache
+/// lines.
 class event_queue {
 public:
-  bool empty() const noexcept { return heap_.empty(); }
-  std::size_t size() const noexcept { return heap_.size(); }
+  /// So many are sorted, if there are.
+  static constexpr std::size_t ahead = 16;
+
+  bool empty() const noexcept { return first_ == end_; }
+  std::size_t size() const noexcept { return end_ - first_ + heap_.size(); }
 
   void push(const event& entry) {
+    if (end_ - first_ < ahead || before(entry, next_[end_ - 1])) {
+      insert(entry);
+    } else {
+      push_later(entry);
+    }
+  }
+
+  event pop() {
+    const event first = next_[first_++];
+    if (!heap_.empty() && end_ - first_ < ahead) append(pop_later());
+    return first;
+  }
+
+  /// The event that comes `after` so many others, as far as known; null if it is not.
+  const event* upcoming(std::size_t after) const noexcept {
+    return after < end_ - first_ ? &next_[first_ + after] : nullptr;
+  }
+
+private:
+  static constexpr std::size_t arity = 4;
+  static constexpr std::size_t room = 4 * ahead;
+
+  static bool before(const event& a, const event& b) noexcept {
+    return a.when != b.when ? a.when < b.when : a.order < b.order;
+  }
+
+  /// Puts it behind those that are sorted.
+  void append(const event& entry) noexcept {
+    if (end_ == room) {
+      std::copy(next_.begin() + first_, next_.begin() + end_, next_.begin());
+      end_ -= first_;
+      first_ = 0;
+    }
+    next_[end_++] = entry;
+  }
+
+  /// Puts it among them; the last one makes room.
+  void insert(const event& entry) {
+    if (end_ - first_ == ahead) push_later(next_[--end_]);
+    append(entry);
+    std::size_t at = end_ - 1;
+    for (; at != first_ && before(entry, next_[at - 1]); --at) next_[at] = next_[at - 1];
+    next_[at] = entry;
+  }
+
+  void push_later(const event& entry) {
     heap_.push_back(entry);
     std::size_t hole = heap_.size() - 1;
     while (hole != 0) {
@@ -53,19 +104,12 @@ public:
     heap_[hole] = entry;
   }
 
-  event pop() {
+  event pop_later() noexcept {
     const event first = heap_.front();
     const event last = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sink(last);
     return first;
-  }
-
-private:
-  static constexpr std::size_t arity = 4;
-
-  static bool before(const event& a, const event& b) noexcept {
-    return a.when != b.when ? a.when < b.when : a.order < b.order;
   }
 
   void sink(const event& entry) noexcept {
@@ -85,6 +129,11 @@ private:
     heap_[hole] = entry;
   }
 
+  // From first_ to end_ sorted, and before all others. There are others only where these are as
+  // many as can be.
+  std::array<event, room> next_;
+  std::size_t first_ = 0;
+  std::size_t end_ = 0;
   std::vector<event> heap_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <muster/base/prefetch.hpp>
+
 #include "transports/sim/core.hpp"
 #include "transports/sim/simulation.hpp"
 
@@ -12,13 +14,12 @@ rank::rank(simulation& in, std::size_t number, node& on, core& by)
       number_(number),
       node_(on),
       core_(by),
+      awake_for_(in.awake_for(number)),
+      sent_to_(in.shape().size()),
       engine_({.mode = progress::external, .waiting = waiting_policy::asleep(), .clock = this},
               doorbell::none()),
       fabric_(*this, in),
-      team_(engine_, fabric_, in.shape(), number, in.rows(), in.machine()),
-      awake_for_(in.awake_for(number)),
-      sent_to_(in.shape().size()),
-      received_from_(in.shape().size()) {}
+      team_(engine_, fabric_, in.shape(), number, in.rows(), in.machine()) {}
 
 // What is still suspended in local work would not hear that it is to stop: it goes on to its next
 // wait first.
@@ -45,7 +46,7 @@ void rank::expect(clock_time deadline) noexcept {
   const picoseconds when = std::max(in_.now(), from(deadline));
   if (when >= next_deadline_) return;
   next_deadline_ = when;
-  in_.schedule(when, event::kind::deadline, *this);
+  in_.schedule(when, event::kind::deadline, number_);
 }
 
 void rank::meet_deadline() noexcept {
@@ -63,7 +64,7 @@ void rank::check_reasons_to_end(bool& moved) {
 
 rank::pause rank::rest(clock_time time) noexcept { return {*this, local() + from(time)}; }
 bool rank::pause::ready() noexcept { return of_.in_.now() >= until_; }
-void rank::pause::wake_later() noexcept { of_.in_.schedule(until_, event::kind::run, of_); }
+void rank::pause::wake_later() noexcept { of_.in_.schedule(until_, event::kind::run, of_.number_); }
 
 rank::meeting rank::meet() noexcept { return meeting(*this); }
 rank::meeting::meeting(rank& of) noexcept
@@ -85,7 +86,7 @@ void rank::wake() noexcept {
   if (over_ || dead_ || pending_ || waking_) return;
   if (is_asleep()) {
     waking_ = true;
-    in_.schedule(in_.now() + in_.costs().wake, event::kind::run, *this);
+    in_.schedule(in_.now() + in_.costs().wake, event::kind::run, number_);
     return;
   }
   pending_ = true;
@@ -140,10 +141,37 @@ void rank::finish_work() noexcept {
   if (!working_ && !also_working_.empty()) {
     working_ = also_working_.back();
     also_working_.pop_back();
-    in_.schedule(local(), event::kind::work_done, *this);
+    in_.schedule(local(), event::kind::work_done, number_);
   }
   idle_since_ = local();
   if (!working_) look();
+}
+
+namespace {
+
+/// About what a coroutine that exchanges messages has in its frame.
+constexpr std::size_t frame_bytes = 320;
+
+}  // namespace
+
+void rank::prefetch() const noexcept {
+  const auto bytes =
+      reinterpret_cast<const std::byte*>(&fabric_ + 1) - reinterpret_cast<const std::byte*>(this);
+  prefetch_to_read(this, static_cast<std::size_t>(bytes));
+}
+
+void rank::prefetch_coroutine() const noexcept {
+  prefetch_to_read(&core_);
+  if (working_) prefetch_to_read(working_.address(), frame_bytes);
+  if (const waiter* const first = engine_.first_wait())
+    prefetch_to_read(first, sizeof(waiter) + 32);
+}
+
+void rank::prefetch_wait() const noexcept {
+  const waiter* const first = engine_.first_wait();
+  if (first == nullptr) return;
+  prefetch_to_read(first->resumed().address(), frame_bytes);
+  if (const void* const watched = first->watched()) prefetch_to_read(watched, sizeof(link));
 }
 
 void rank::begin_program() noexcept {

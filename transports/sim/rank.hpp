@@ -15,6 +15,7 @@
 #include <muster/progress/future.hpp>
 #include <muster/run/team.hpp>
 #include <muster/wire/board.hpp>
+#include <muster/wire/cache_line.hpp>
 #include <muster/wire/virtual_time.hpp>
 
 #include "transports/sim/clock.hpp"
@@ -30,7 +31,7 @@ struct message;
 class simulation;
 
 /// One simulated rank: what it does and what that costs, its clock, its engine and team.
-class rank final : public virtual_clock {
+class alignas(wire::cache_line) rank final : public virtual_clock {
 public:
   rank(simulation& in, std::size_t number, node& on, core& by);
   rank(const rank&) = delete;
@@ -40,7 +41,7 @@ public:
   muster::team& team() noexcept { return team_; }
   muster::engine& engine() noexcept { return engine_; }
   sim::fabric& fabric() noexcept { return fabric_; }
-  const sim::counters& counted() const noexcept { return counters_; }
+  sim::counters counted() const noexcept;
 
   /// Awaited: some time passes at this rank, of which its core is free. Late arrivals are made of
   /// this.
@@ -128,6 +129,8 @@ private:
   void count_read(const std::byte* from, std::size_t bytes) noexcept;
   void count_written(std::span<const std::byte> to) noexcept;
 
+  /// Whether it is a rank of this node.
+  bool is_local_peer(std::size_t other) const noexcept;
   /// Sends a message of one of its channels.
   void post(message& one) noexcept;
   /// Copies a part of a message to where it belongs, unless it came there by itself.
@@ -154,47 +157,52 @@ private:
   /// Ends what it still runs.
   void stop() noexcept;
 
+  // Has the cache lines fetched that it will look at when it goes on: first its own; then those
+  // that these name, of its core and of the coroutine that goes on, or of the first wait; then
+  // those that this wait names.
+  void prefetch() const noexcept;
+  void prefetch_coroutine() const noexcept;
+  void prefetch_wait() const noexcept;
+
   static constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
 
+  // First what nearly every event looks at: a few cache lines one after the other.
   simulation& in_;
   std::size_t number_;
   node& node_;
   core& core_;
+  std::coroutine_handle<> working_;  // resumed when its core is done
+  picoseconds idle_since_ = 0;
+  picoseconds awake_for_ = 0;  // then, if it finds nothing, it sleeps
+  bool begun_ = false;
+  bool over_ = false;
+  bool dead_ = false;
+  bool waking_ = false;         // from sleep
+  bool pending_ = false;        // to look as soon as its core lets it
+  bool to_check_ = false;       // to look for reasons to give up, too
+  std::size_t operations_ = 0;  // in progress
+  std::size_t lines_ = 0;       // so begun, of stages, since it last looked or began an operation
+  std::vector<std::coroutine_handle<>> also_working_;  // after working_, the last first
+  std::vector<bool> sent_to_;                          // ranks
+  sim::counters counters_;
   muster::engine engine_;
   sim::fabric fabric_;
   muster::team team_;
   future<> program_;
 
-  bool begun_ = false;
-  bool over_ = false;
-  bool dead_ = false;
-  bool waking_ = false;                                // from sleep
-  bool pending_ = false;                               // to look as soon as its core lets it
-  bool to_check_ = false;                              // to look for reasons to give up, too
-  std::coroutine_handle<> working_;                    // resumed when its core is done
-  std::vector<std::coroutine_handle<>> also_working_;  // after that, the last first
-  picoseconds idle_since_ = 0;
-  picoseconds awake_for_ = 0;          // then, if it finds nothing, it sleeps
   picoseconds last_visible_ = 0;       // its flags become visible in order
   std::uint64_t announced_ = 0;        // flags set so far
   std::uint64_t visible_ = 0;          // of those, seen by the others
-  std::size_t unheard_ = 0;            // flags and messages on their way
   picoseconds next_deadline_ = never;  // of some wait, and scheduled
-  std::size_t operations_ = 0;         // in progress
   // Of the last operation begun.
   collective what_ = collective::barrier;
-  std::size_t contributed_ = 0;   // bytes, by this rank
-  level buffers_ = level::core;   // the program's
-  level stages_ = level::core;    // those of this rank
-  picoseconds first_line_ = 0;    // of what another rank staged
-  std::size_t lines_ = 0;         // so begun, of stages, since it last looked or began an operation
-  std::uint64_t registered_ = 0;  // a bit for each lane: the operation's memory is
+  std::size_t contributed_ = 0;    // bytes, by this rank
+  level buffers_ = level::core;    // the program's
+  level stages_ = level::core;     // those of this rank
+  picoseconds first_line_ = 0;     // of what another rank staged
+  std::uint64_t registered_ = 0;   // a bit for each lane: the operation's memory is
   std::size_t registrations_ = 0;  // buffers so far
   std::exception_ptr failure_;
-
-  sim::counters counters_;
-  std::vector<bool> sent_to_;        // ranks of other nodes
-  std::vector<bool> received_from_;  // ranks, through channels
 };
 
 class rank::pause final : public waiter {

@@ -11,10 +11,10 @@ namespace muster::sim {
 
 void rank::announce(wire::counter& word, std::uint64_t value) noexcept {
   ++announced_;
-  ++unheard_;
+  in_.say(number_);
   // Strictly one after the other: what a rank announces becomes visible in that order.
   last_visible_ = std::max(local() + in_.disturbed(in_.costs().flag), last_visible_ + 1);
-  in_.schedule(last_visible_, event::kind::store, *this, &word, value);
+  in_.schedule(last_visible_, event::kind::store, number_, &word, value);
 }
 
 wire::origin rank::lend(std::span<const std::byte> bytes, bool foreign) const noexcept {
@@ -43,6 +43,16 @@ void rank::charge_kernel_copy(std::size_t bytes) noexcept {
 
 // ---- messages
 
+bool rank::is_local_peer(std::size_t other) const noexcept {
+  return in_.whereabouts_of(other).on == &node_;
+}
+
+sim::counters rank::counted() const noexcept {
+  sim::counters all = counters_;
+  all.channel_memory = in_.senders_to(number_) * channel::capacity;
+  return all;
+}
+
 // In place: the receiver copies from the sender's buffer, if its kernel can, or they share it.
 bool rank::goes_through_memory(const message& one) const noexcept {
   if (!one.zero_copy) return true;
@@ -51,17 +61,16 @@ bool rank::goes_through_memory(const message& one) const noexcept {
 
 void rank::post(message& one) noexcept {
   constexpr std::size_t piece = channel::capacity / 2;
-  const std::size_t to = one.on->of().to;
-  rank& receiver = in_.rank_at(to);
-  const bool in_node = &receiver.node_ == &node_;
+  const bool in_node = is_local_peer(one.to);
   const std::size_t body = one.bytes - one.head_bytes;
-  if (!receiver.received_from_[number_]) {
-    receiver.received_from_[number_] = true;
-    receiver.counters_.channel_memory += channel::capacity;
+  const bool is_first = !sent_to_[one.to];
+  if (is_first) {
+    sent_to_[one.to] = true;
+    in_.send_to_for_the_first_time(one.to);
   }
   const picoseconds begins = local();
   one.on->post();
-  ++unheard_;
+  in_.say(number_);
   if (in_node) {
     ++counters_.node_sends;
     counters_.node_bytes += body;
@@ -71,16 +80,13 @@ void rank::post(message& one) noexcept {
     if (one.zero_copy && body > piece) {
       there = begins + (there - begins) / static_cast<picoseconds>(body / piece);
     }
-    in_.schedule(there + in_.disturbed(in_.costs().flag), event::kind::deliver, receiver, &one);
+    in_.schedule(there + in_.disturbed(in_.costs().flag), event::kind::deliver, one.to, &one);
   } else {
     ++counters_.sends;
     counters_.sent_bytes += body;
-    if (!sent_to_[to]) {
-      sent_to_[to] = true;
-      ++counters_.connections;
-    }
+    if (is_first) ++counters_.connections;
     charge_put(one);
-    in_.schedule(local(), event::kind::transmit, *this, &one);
+    in_.schedule(local(), event::kind::transmit, number_, &one);
   }
   if (in_.trace() == nullptr) return;
   in_.trace()->slice(number_, "put", begins, local(), body);
@@ -122,8 +128,7 @@ void rank::receive(const message& one, std::span<std::byte> to) {
   const std::size_t bytes = to.size();
   watch(to, {}, bytes);
   count_written(to);
-  const bool in_node = &in_.rank_at(one.on->of().from).node_ == &node_;
-  if (one.zero_copy && !in_node) return;
+  if (one.zero_copy && !is_local_peer(one.from)) return;
   const picoseconds begins = local();
   if (goes_through_memory(one)) {
     charge_copy(bytes, level_of(to), level::other_core);
@@ -136,14 +141,12 @@ void rank::receive(const message& one, std::span<std::byte> to) {
 }
 
 void rank::notice(const message& one) noexcept {
-  const bool in_node = &in_.rank_at(one.on->of().from).node_ == &node_;
-  if (!in_node) charge(in_.costs().receive);
+  if (!is_local_peer(one.from)) charge(in_.costs().receive);
 }
 
 void rank::send_credit(channel& on, std::uint64_t upto) noexcept {
-  rank& sender = in_.rank_at(on.of().from);
-  const bool in_node = &sender.node_ == &node_;
-  const picoseconds takes = in_node ? in_.costs().flag : in_.costs().latency;
+  const std::size_t sender = on.of().from;
+  const picoseconds takes = is_local_peer(sender) ? in_.costs().flag : in_.costs().latency;
   in_.schedule(local() + in_.disturbed(takes), event::kind::credit, sender, &on, upto);
 }
 

@@ -210,7 +210,7 @@ void rank::resume_when_done(std::coroutine_handle<> next) noexcept {
     return;
   }
   working_ = next;
-  in_.schedule(core_.free(), event::kind::work_done, *this);
+  in_.schedule(core_.free(), event::kind::work_done, number_);
 }
 
 }  // namespace muster::sim

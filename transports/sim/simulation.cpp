@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include <muster/base/prefetch.hpp>
+
 namespace muster::sim {
 namespace {
 
@@ -113,10 +115,15 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
   const std::vector<std::size_t> first_core = make_nodes();
   for (std::size_t i = 0; i < shape_->size(); ++i) {
     const std::size_t on = shape_->node_of(i);
-    core& by = *cores_[first_core[on] + shape_->place_of(i).core];
-    ranks_.push_back(std::make_unique<sim::rank>(*this, i, *nodes_[on], by));
-    nodes_[on]->ranks.push_back(ranks_.back().get());
-    by.add(*ranks_.back());
+    core& by = cores_[first_core[on] + shape_->place_of(i).core];
+    whereabouts_.push_back({.on = nodes_[on].get(),
+                            .index = static_cast<std::uint32_t>(shape_->index_of(i)),
+                            .ranks = static_cast<std::uint32_t>(shape_->ranks_of(on).size()),
+                            .unheard = 0,
+                            .senders = 0});
+    sim::rank& made = ranks_.emplace_back(*this, i, *nodes_[on], by);
+    nodes_[on]->ranks.push_back(&made);
+    by.add(made);
   }
 }
 
@@ -127,7 +134,7 @@ std::vector<std::size_t> simulation::make_nodes() {
     nodes_.push_back(std::make_unique<node>(model_, ranks));
     first_core.push_back(cores_.size());
     for (std::size_t c = 0; c < std::min(model_.cluster.cores_a_node, ranks); ++c) {
-      cores_.push_back(std::make_unique<core>(*this));
+      cores_.emplace_back(*this);
     }
   }
   return first_core;
@@ -138,7 +145,7 @@ simulation::~simulation() {
   ending_ = true;
   // Ranks end one by one: what one has lent is not to be read any more by the next.
   failure_word_.store(1, std::memory_order_relaxed);
-  for (const auto& each : ranks_) each->stop();
+  for (sim::rank& each : ranks_) each.stop();
   ranks_.clear();
 }
 
@@ -156,11 +163,11 @@ picoseconds simulation::awake_for(std::size_t number) const noexcept {
 
 // ---- events
 
-void simulation::schedule(picoseconds when, event::kind what, const sim::rank& whose, void* subject,
+void simulation::schedule(picoseconds when, event::kind what, std::size_t whose, void* subject,
                           std::uint64_t value) {
   if (ending_) return;
   const std::uint64_t order = options_.shuffle ? random_.next() : order_++;
-  queue_.push({when, order, what, static_cast<std::uint32_t>(whose.number()), subject, value});
+  queue_.push({when, order, what, static_cast<std::uint32_t>(whose), subject, value});
 }
 
 picoseconds simulation::disturbed(picoseconds time) noexcept {
@@ -178,9 +185,9 @@ void simulation::run(const program& each) {
   const frame_pool::binding bound(pool_.get());
   program_ = each;
   running_ = size();
-  for (const auto& one : ranks_) one->wake();
+  for (sim::rank& one : ranks_) one.wake();
   for (const faults::death& one : options_.faults.deaths) {
-    schedule(from_ns(one.at_ns), event::kind::die, *ranks_.at(one.rank));
+    schedule(from_ns(one.at_ns), event::kind::die, one.rank);
   }
   constexpr std::uint64_t between_reports = std::uint64_t{1} << 16;
   while (running_ != 0) {
@@ -189,6 +196,7 @@ void simulation::run(const program& each) {
       continue;
     }
     const event next = queue_.pop();
+    look_ahead();
     now_ = next.when;
     if (++events_ % between_reports == 0 && options_.progress) options_.progress(events_);
     happen(next);
@@ -206,18 +214,50 @@ void simulation::read_prematurely(std::size_t reader, std::size_t writer,
 // Where an operation has failed, its buffers may be gone.
 void simulation::require_unchanged(channel& on, std::uint64_t from_byte) {
   const channel::pair& of = on.of();
-  const bool is_whole = !failure_ && !ending_ && !ranks_[of.from]->dead_ &&
+  const bool is_whole = !failure_ && !ending_ && !ranks_[of.from].dead_ &&
                         (of.team == 0 || !team_at(of.team).failure());
   const bool is_unchanged = !is_whole || on.is_unchanged(from_byte);
   on.let_go(from_byte);
   if (is_unchanged || !premature_.empty()) return;
   premature_ = "rank " + std::to_string(of.from) + " changes, in " +
-               std::string(name(ranks_[of.from]->what_)) + ", what it sends to rank " +
+               std::string(name(ranks_[of.from].what_)) + ", what it sends to rank " +
                std::to_string(of.to) + " before it has left";
 }
 
+namespace {
+
+bool is_of_message(event::kind what) noexcept {
+  return what == event::kind::transmit || what == event::kind::reach ||
+         what == event::kind::deliver;
+}
+
+/// Whether a rank goes on, or looks whether it can.
+bool is_of_rank(event::kind what) noexcept {
+  return what == event::kind::run || what == event::kind::work_done || what == event::kind::deliver;
+}
+
+}  // namespace
+
+// What the next events are about lies in the caches no more where there are thousands of ranks. It
+// is found step by step, each of which needs what the one before has had fetched.
+void simulation::look_ahead() const noexcept {
+  if (const event* const one = queue_.upcoming(12)) {
+    if (is_of_message(one->what)) prefetch_to_read(one->subject, sizeof(message));
+    if (is_of_rank(one->what)) ranks_[one->rank].prefetch();
+  }
+  if (const event* const one = queue_.upcoming(8)) {
+    if (one->what == event::kind::deliver) {
+      prefetch_to_read(static_cast<const message*>(one->subject)->on, sizeof(channel));
+    }
+    if (is_of_rank(one->what)) ranks_[one->rank].prefetch_coroutine();
+  }
+  if (const event* const one = queue_.upcoming(4)) {
+    if (is_of_rank(one->what)) ranks_[one->rank].prefetch_wait();
+  }
+}
+
 void simulation::happen(const event& one) {
-  sim::rank& whose = *ranks_[one.rank];
+  sim::rank& whose = ranks_[one.rank];
   switch (one.what) {
     case event::kind::run:
       return whose.run();
@@ -255,7 +295,7 @@ void simulation::happen(const event& one) {
       gathering_->give_up(one.rank);
       meet_if_all_came();
       return schedule(now_ + from_ns(options_.faults.noticed_after_ns), event::kind::notice_death,
-                      whose);
+                      one.rank);
     case event::kind::notice_death:
       states_[one.rank] = wire::liveness::died;
       return all_look();
@@ -265,8 +305,8 @@ void simulation::happen(const event& one) {
 }
 
 void simulation::become_visible(const event& one) {
-  sim::rank& announcer = *ranks_[one.rank];
-  --announcer.unheard_;
+  sim::rank& announcer = ranks_[one.rank];
+  hear(one.rank);
   ++announcer.visible_;
   // Asked before the word changes: what a wait watches next may depend on it.
   concerned_.clear();
@@ -283,17 +323,16 @@ void simulation::become_visible(const event& one) {
 
 // One connection serves both ways. Numbers that follow each other spread over an interface's cache.
 std::uint64_t simulation::queue_pair(std::size_t local, std::size_t remote) const noexcept {
-  const std::size_t here = shape().ranks_of(shape().node_of(local)).size();
-  return remote * here + shape().index_of(local);
+  const whereabouts& here = whereabouts_[local];
+  return remote * here.ranks + here.index;
 }
 
 void simulation::transmit(const event& one) {
   auto& sent = *static_cast<message*>(one.subject);
-  const channel::pair& of = sent.on->of();
-  node_interfaces& interfaces = ranks_[of.from]->node_.interfaces;
+  const std::size_t sender = sent.from;
+  node_interfaces& interfaces = whereabouts_[sender].on->interfaces;
   sent.rail = interfaces.choose_rail(sent.bytes);
-  const auto passage = interfaces.send(now_, queue_pair(of.from, of.to), sent.bytes, sent.rail);
-  sim::rank& sender = *ranks_[of.from];
+  const auto passage = interfaces.send(now_, queue_pair(sender, sent.to), sent.bytes, sent.rail);
   if (sent.leaves_later) {
     if (options_.watch_reads) sent.on->hold(sent);
     schedule(passage.ends, event::kind::left, sender, sent.on, sent.from_byte);
@@ -303,30 +342,29 @@ void simulation::transmit(const event& one) {
   message& again = make_message();
   again = sent;
   sent.on->post();
-  ++sender.unheard_;
+  say(sender);
   schedule(passage.ends + 2 * disturbed(costs_.latency), event::kind::reach, sender, &again);
 }
 
 void simulation::reach(const event& one) {
   auto& sent = *static_cast<message*>(one.subject);
-  const channel::pair& of = sent.on->of();
-  sim::rank& receiver = *ranks_[of.to];
+  node_interfaces& interfaces = whereabouts_[sent.to].on->interfaces;
   const auto passage =
-      receiver.node_.interfaces.receive(now_, queue_pair(of.to, of.from), sent.bytes, sent.rail);
-  schedule(passage.ends, event::kind::deliver, receiver, &sent);
+      interfaces.receive(now_, queue_pair(sent.to, sent.from), sent.bytes, sent.rail);
+  schedule(passage.ends, event::kind::deliver, sent.to, &sent);
 }
 
 void simulation::arrive(const event& one) {
   auto& sent = *static_cast<message*>(one.subject);
   channel& on = *sent.on;
-  sim::rank& receiver = *ranks_[on.of().to];
-  --ranks_[on.of().from]->unheard_;
-  if (options_.trace != nullptr) options_.trace->arrives(receiver.number(), sent.number, now_);
-  sim::rank& sender = *ranks_[on.of().from];
+  const std::size_t sender = sent.from;
+  sim::rank& receiver = ranks_[sent.to];
+  hear(sender);
+  if (options_.trace != nullptr) options_.trace->arrives(sent.to, sent.number, now_);
   if (on.deliver(sent)) {
     // Within a node it is the sender who has to wake a sleeper; elsewhere the interface does.
-    if (&sender.node_ == &receiver.node_) {
-      sender.wake_other(receiver);
+    if (receiver.is_local_peer(sender)) {
+      ranks_[sender].wake_other(receiver);
     } else {
       receiver.wake();
     }
@@ -343,13 +381,12 @@ std::uint64_t simulation::key(const channel::pair& of) const noexcept {
 }
 
 channel& simulation::open(const channel::pair& of) {
-  channel*& known = channels_[key(of)];
+  const std::uint64_t number = key(of);
+  channel* known = channels_.find(number);
   if (known == nullptr) {
-    if (free_channels_.empty()) {
-      all_channels_.push_back(std::make_unique<channel>(*this));
-      free_channels_.push_back(all_channels_.back().get());
-    }
+    if (free_channels_.empty()) free_channels_.push_back(&all_channels_.emplace_back(*this));
     known = free_channels_.back();
+    channels_.insert(number, *known);
     free_channels_.pop_back();
     known->begin(of);
   }
@@ -370,10 +407,7 @@ void simulation::recycle(channel& idle) noexcept {
 }
 
 link& simulation::make_link() {
-  if (free_links_.empty()) {
-    all_links_.push_back(std::make_unique<link>(*this));
-    free_links_.push_back(all_links_.back().get());
-  }
+  if (free_links_.empty()) free_links_.push_back(&all_links_.emplace_back(*this));
   link& one = *free_links_.back();
   free_links_.pop_back();
   return one;
@@ -385,10 +419,7 @@ void simulation::free_link(link& one) noexcept {
 }
 
 message& simulation::make_message() {
-  if (free_messages_ == nullptr) {
-    all_messages_.push_back(std::make_unique<message>());
-    free_messages_ = all_messages_.back().get();
-  }
+  if (free_messages_ == nullptr) free_messages_ = &all_messages_.emplace_back();
   message& one = *std::exchange(free_messages_, free_messages_->next);
   one.leaves_later = false;
   one.next = nullptr;
@@ -397,7 +428,7 @@ message& simulation::make_message() {
 }
 
 void simulation::free_message(message& one) noexcept {
-  one.body.clear();
+  if (with_payload()) one.body.clear();
   one.next = free_messages_;
   free_messages_ = &one;
 }
@@ -408,7 +439,7 @@ void simulation::break_job(const wire::failure& why) noexcept {
   if (failure_ || ending_) return;
   failure_ = why;
   failure_word_.store(1, std::memory_order_relaxed);
-  schedule(now_ + costs_.latency, event::kind::notice_failure, *ranks_.front());
+  schedule(now_ + costs_.latency, event::kind::notice_failure, 0);
 }
 
 // ---- teams made from others
@@ -429,7 +460,7 @@ void simulation::leave(team_memory& one, picoseconds quiet) noexcept {
 
 void simulation::break_team(team_memory& one, const wire::failure& why) noexcept {
   if (failure_ || ending_ || !one.fail(why)) return;
-  schedule(now_ + costs_.latency, event::kind::notice_failure, *ranks_.front());
+  schedule(now_ + costs_.latency, event::kind::notice_failure, 0);
 }
 
 // All that a rank said is heard before it is seen to have left.
@@ -439,7 +470,7 @@ wire::liveness simulation::state(std::size_t number) const noexcept {
 }
 
 bool simulation::all_heard(std::size_t number) const noexcept {
-  return ranks_[number]->unheard_ == 0;
+  return whereabouts_[number].unheard == 0;
 }
 
 void simulation::end_program(sim::rank& of) noexcept {
@@ -457,15 +488,15 @@ std::uint64_t simulation::come_to_meeting(std::size_t number, picoseconds when) 
 
 void simulation::meet_if_all_came() noexcept {
   if (!gathering_->meet(running_)) return;
-  for (const auto& each : ranks_) {
-    schedule(std::max(now_, gathering_->met_at()), event::kind::run, *each);
+  for (const sim::rank& each : ranks_) {
+    schedule(std::max(now_, gathering_->met_at()), event::kind::run, each.number());
   }
 }
 
 void simulation::all_look() noexcept {
-  for (const auto& each : ranks_) {
-    each->to_check_ = true;
-    each->wake();
+  for (sim::rank& each : ranks_) {
+    each.to_check_ = true;
+    each.wake();
   }
 }
 
@@ -479,10 +510,10 @@ void simulation::report_deadlock() const {
   std::string text = "deadlock: nothing will happen any more, but\n";
   constexpr std::size_t most_named = 32;
   std::size_t count = 0;
-  for (const auto& each : ranks_) {
-    if (each->is_over() || each->is_dead() || ++count > most_named) continue;
-    text += "rank " + std::to_string(each->number()) + " at " +
-            std::to_string(to_ns(each->idle_since_)) + " ns: " + each->engine_.describe_waits();
+  for (const sim::rank& each : ranks_) {
+    if (each.is_over() || each.is_dead() || ++count > most_named) continue;
+    text += "rank " + std::to_string(each.number()) + " at " +
+            std::to_string(to_ns(each.idle_since_)) + " ns: " + each.engine_.describe_waits();
   }
   if (count > most_named) text += "and " + std::to_string(count - most_named) + " more ranks\n";
   throw deadlock(text);

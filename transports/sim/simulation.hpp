@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +19,7 @@
 #include <muster/select/catalog.hpp>
 #include <muster/team/shape.hpp>
 
+#include "transports/sim/arena.hpp"
 #include "transports/sim/channel.hpp"
 #include "transports/sim/core.hpp"
 #include "transports/sim/counters.hpp"
@@ -25,6 +28,7 @@
 #include "transports/sim/links.hpp"
 #include "transports/sim/model.hpp"
 #include "transports/sim/node.hpp"
+#include "transports/sim/pointer_table.hpp"
 #include "transports/sim/rank.hpp"
 #include "transports/sim/team.hpp"
 #include "transports/sim/trace.hpp"
@@ -98,7 +102,7 @@ public:
   simulation& operator=(const simulation&) = delete;
 
   std::size_t size() const noexcept { return ranks_.size(); }
-  sim::rank& rank_at(std::size_t number) noexcept { return *ranks_[number]; }
+  sim::rank& rank_at(std::size_t number) noexcept { return ranks_[number]; }
   const muster::shape& shape() const noexcept { return *shape_; }
 
   /// What a rank runs: begun at time 0 on each, when time reaches it.
@@ -130,10 +134,29 @@ public:
   wire::call_record* records() noexcept;
   const std::atomic<std::uint32_t>& failure_word() const noexcept { return failure_word_; }
 
-  void schedule(picoseconds when, event::kind what, const sim::rank& whose, void* subject = nullptr,
+  /// \param whose a rank
+  void schedule(picoseconds when, event::kind what, std::size_t whose, void* subject = nullptr,
                 std::uint64_t value = 0);
   /// `time` with the model's jitter and the faults' delays.
   picoseconds disturbed(picoseconds time) noexcept;
+
+  /// What others need to know of a rank to send to it, side by side for all ranks: an event that is
+  /// another rank's would fetch the rank itself for that.
+  struct whereabouts {
+    node* on;
+    std::uint32_t index;    ///< in the node
+    std::uint32_t ranks;    ///< of the node
+    std::uint32_t unheard;  ///< flags and messages on their way from it
+    std::uint32_t senders;  ///< ranks that have sent it messages
+  };
+  const whereabouts& whereabouts_of(std::size_t number) const noexcept {
+    return whereabouts_[number];
+  }
+  /// A flag or message of a rank is on its way, has been heard of.
+  void say(std::size_t number) noexcept { ++whereabouts_[number].unheard; }
+  void hear(std::size_t number) noexcept { --whereabouts_[number].unheard; }
+  void send_to_for_the_first_time(std::size_t number) noexcept { ++whereabouts_[number].senders; }
+  std::size_t senders_to(std::size_t number) const noexcept { return whereabouts_[number].senders; }
 
   channel& open(const channel::pair& of);
   void close(channel& used) noexcept;
@@ -169,6 +192,8 @@ private:
   /// And their cores; the number of each node's first.
   std::vector<std::size_t> make_nodes();
   void require_unchanged(channel& on, std::uint64_t from_byte);
+  /// Has the cache lines of coming events fetched.
+  void look_ahead() const noexcept;
   void happen(const event& one);
   void become_visible(const event& one);
   void transmit(const event& one);
@@ -185,11 +210,12 @@ private:
   /// The number of the connection between two ranks at the interface of the first one's node.
   std::uint64_t queue_pair(std::size_t local, std::size_t remote) const noexcept;
 
+  std::shared_ptr<arena> arena_{std::make_shared<arena>()};
   // Frames outlive everything that may hold one.
   struct retirement {
     void operator()(frame_pool* pool) const noexcept { frame_pool::retire(pool); }
   };
-  std::unique_ptr<frame_pool, retirement> pool_{new frame_pool};
+  std::unique_ptr<frame_pool, retirement> pool_{new frame_pool(arena_)};
   sim::model model_;
   muster::catalog rows_;
   sim::options options_;
@@ -217,20 +243,21 @@ private:
   std::optional<muster::shape> shape_;
   std::optional<pages> records_;
   std::vector<std::unique_ptr<node>> nodes_;
-  std::vector<std::unique_ptr<core>> cores_;
+  std::vector<whereabouts> whereabouts_;  // of ranks
+  std::pmr::deque<core> cores_{arena_.get()};
   // Teams made from others, by number, and those whose ranks have all left them.
   std::unordered_map<std::uint64_t, std::unique_ptr<team_memory>> teams_;
   std::vector<std::unique_ptr<team_memory>> left_teams_;
   std::uint64_t last_team_ = 0;
-  std::unordered_map<std::uint64_t, channel*> channels_;
-  std::vector<std::unique_ptr<channel>> all_channels_;
+  pointer_table<channel> channels_{arena_.get()};
+  std::pmr::deque<channel> all_channels_{arena_.get()};
   std::vector<channel*> free_channels_;
-  std::vector<std::unique_ptr<link>> all_links_;
+  std::pmr::deque<link> all_links_{arena_.get()};
   std::vector<link*> free_links_;
-  std::vector<std::unique_ptr<message>> all_messages_;
+  std::pmr::deque<message> all_messages_{arena_.get()};
   message* free_messages_ = nullptr;
   std::uint64_t messages_ = 0;
-  std::vector<std::unique_ptr<sim::rank>> ranks_;
+  std::pmr::deque<sim::rank> ranks_{arena_.get()};
 };
 
 }  // namespace muster::sim

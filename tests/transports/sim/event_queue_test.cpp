@@ -19,6 +19,16 @@ event at(sim::picoseconds when, std::uint64_t order) {
   return {when, order, event::kind::run, static_cast<std::uint32_t>(order % 7), nullptr, order};
 }
 
+/// Whether the queue knows the next events, as many as it promises.
+bool knows_upcoming(const event_queue& queue, const std::multiset<key>& expected) {
+  auto next = expected.begin();
+  for (std::size_t i = 0; i < event_queue::ahead && next != expected.end(); ++i, ++next) {
+    const event* const one = queue.upcoming(i);
+    if (one == nullptr || key(one->when, one->order) != *next) return false;
+  }
+  return queue.upcoming(expected.size()) == nullptr;
+}
+
 /// Pushes and pops at random, as many times as given, with times below `times`.
 void check_random(std::uint64_t seed, std::size_t steps, std::size_t times) {
   INFO(how_to_replay());
@@ -39,6 +49,7 @@ void check_random(std::uint64_t seed, std::size_t steps, std::size_t times) {
       expected.erase(expected.begin());
     }
     all_well = all_well && queue.size() == expected.size();
+    if (order % 16 == 0) all_well = all_well && knows_upcoming(queue, expected);
   }
   CHECK(all_well);
   CHECK(queue.empty());
