@@ -57,9 +57,12 @@ inline constexpr variable link_memory{
     .values = "bytes",
     .otherwise = "64 MiB",
     .what =
-        "Memory that a rank can come to use for what others send it through links; where ranks are "
-        "very many, it is 4 KiB for each.",
-    .reader = "whoever starts a job: `muster run`, rank 0 under an MPI, `run_threads`",
+        "Memory that a rank can come to use for what others of its machine send it through links, "
+        "and again for buffers to and from ranks of other machines; where ranks are very many, it "
+        "is 4 KiB for each of its machine and 16 KiB for each other one.",
+    .reader =
+        "whoever starts a job: `muster run`, rank 0 under an MPI, `run_threads`; each rank of "
+        "a job on several machines",
     .whom = audience::programs};
 
 inline constexpr variable rendezvous{

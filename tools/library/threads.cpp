@@ -14,6 +14,7 @@
 
 #include "tools/library/job_rank.hpp"
 #include "transports/shm/measure.hpp"
+#include "transports/tcp/footprint.hpp"
 
 namespace muster {
 namespace {
@@ -87,6 +88,8 @@ public:
   tcp_job(const std::vector<place>& places, const thread_options& options)
       : places_(places), key_(tcp::job_key::random()), connections_(options.connections) {
     const shape all(places);
+    const std::size_t window =
+        tcp::window_within(shm::link_memory_asked_for(), places.size(), connections_);
     const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
     for (std::size_t i = 0; i < places.size(); ++i) {
       listeners_.push_back(tcp::listen_at(anywhere));
@@ -97,7 +100,10 @@ public:
       shm::job here = make_machine(std::vector<place>(all.ranks_of(node).size()), options);
       // The same on all ranks: that of the first.
       machine measured = node == 0 ? here.machine() : nodes_.front().machine();
-      if (node == 0) measured.zero_copy_from = zero_copy_from;
+      if (node == 0) {
+        measured.zero_copy_from = zero_copy_from;
+        measured.message_piece = std::min(measured.message_piece, window / 2);
+      }
       nodes_.emplace_back(std::move(here), places, places[all.ranks_of(node).front()].node,
                           measured);
     }
@@ -106,7 +112,10 @@ public:
   std::unique_ptr<job_rank> make_rank(std::size_t rank, const world_options& options,
                                       const recording_folder& arrivals) override {
     const cluster::job& of = nodes_[node_of_[rank]];
-    network_place where{.how = {.rank = rank, .key = key_, .reactor = tcp::chosen_reactor()},
+    network_place where{.how = {.rank = rank,
+                                .key = key_,
+                                .window = 2 * of.machine().message_piece,
+                                .reactor = tcp::chosen_reactor()},
                         .doors = {},
                         .peers = std::vector<tcp::paths>(places_.size())};
     where.doors.push_back(std::move(listeners_[rank]));

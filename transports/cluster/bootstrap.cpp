@@ -14,6 +14,7 @@
 
 #include "transports/shm/bootstrap.hpp"
 #include "transports/shm/handshake.hpp"
+#include "transports/tcp/footprint.hpp"
 #include "transports/tcp/interfaces.hpp"
 #include "transports/tcp/rails.hpp"
 
@@ -38,6 +39,7 @@ struct outcome {
   bool failed = false;
   fixed_text<504> why;
   muster::machine measured;
+  std::size_t link_bytes = 0;  ///< that each of them may take for links
 };
 
 void check_versions(const std::vector<introduction>& all) {
@@ -100,14 +102,27 @@ std::optional<shm::job> make_here(rendezvous& among, const std::vector<std::size
     part_of_rendezvous part(among, here);
     shm::job made = prepared ? std::move(prepared->of) : shm::make_job(part);
     how.measured = made.machine();
+    how.link_bytes = shm::link_memory_asked_for();
     return made;
   } catch (const std::exception& why) {
-    how = {.failed = true, .why = fixed_text<504>(why.what()), .measured = {}};
+    how = {.failed = true, .why = fixed_text<504>(why.what()), .measured = {}, .link_bytes = 0};
     return std::nullopt;
   }
 }
 
-muster::machine agree(const std::vector<outcome>& all) {
+/// That two ranks can have at most.
+std::size_t most_subflows(const std::vector<introduction>& all) {
+  std::size_t rails = 0;
+  std::size_t connections = 0;
+  for (const introduction& each : all) {
+    rails = std::max<std::size_t>(rails, each.at.count);
+    connections = std::max<std::size_t>(connections, each.at.connections);
+  }
+  return rails * connections;
+}
+
+/// \param subflows that two ranks can have at most
+muster::machine agree(const std::vector<outcome>& all, std::size_t subflows) {
   const auto failed = std::ranges::find_if(all, &outcome::failed);
   if (failed != all.end()) {
     const auto rank = static_cast<std::size_t>(failed - all.begin());
@@ -117,9 +132,14 @@ muster::machine agree(const std::vector<outcome>& all) {
         rank);
   }
   muster::machine agreed = all[0].measured;
+  std::size_t link_bytes = all[0].link_bytes;
   for (const outcome& each : all) {
     agreed.message_piece = std::min(agreed.message_piece, each.measured.message_piece);
+    link_bytes = std::min(link_bytes, each.link_bytes);
   }
+  // A machine's own memory knows only of its own ranks.
+  agreed.message_piece =
+      std::min(agreed.message_piece, tcp::window_within(link_bytes, all.size(), subflows) / 2);
   agreed.zero_copy_from = zero_copy_from;
   return agreed;
 }
@@ -138,7 +158,7 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   const std::uint32_t node = places[among.rank()].node;
   outcome how;
   std::optional<shm::job> here = make_here(among, ranks_on(node, places), std::move(prepared), how);
-  const muster::machine agreed = agree(tell_all(among, how));
+  const muster::machine agreed = agree(tell_all(among, how), most_subflows(all));
 
   std::vector<tcp::paths> peers(all.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {

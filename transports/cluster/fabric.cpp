@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace muster::cluster {
@@ -27,8 +28,12 @@ std::vector<std::size_t> places_of(const job& of, std::span<const std::size_t> h
   return places;
 }
 
-tcp::endpoint::settings with_bell(tcp::endpoint::settings how, int bell) {
-  how.bell = bell;
+/// As a rank's part of a job has it: what it does not know of the network comes by its memory.
+tcp::endpoint::settings settings_in(const job& of, tcp::endpoint::settings how) {
+  how.bell = of.here().bell(of.place_of(how.rank));
+  how.give_up = [&of, rank = how.rank](const std::string& why) {
+    of.here().fail({.code = errc::resource, .rank = rank, .text = why});
+  };
   return how;
 }
 
@@ -48,8 +53,7 @@ rank_memory::rank_memory(const job& of, const tcp::endpoint::settings& how,
       boards_(of.here().boards(of.place_of(rank_))),
       controls_(of.here().controls(of.place_of(rank_))),
       here_(of.here(), of.place_of(rank_), of.ranks_here()),
-      network_(with_bell(how, of.here().bell(of.place_of(rank_))), std::move(doors),
-               std::move(peers)),
+      network_(settings_in(of, how), std::move(doors), std::move(peers)),
       news_(of, rank_, network_),
       connections_(of.size(), {&here_, &network_}, &news_) {
   news_.speak_through(connections_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <exception>
 #include <map>
 #include <numeric>
@@ -24,6 +25,8 @@
 #include <boost/asio/write.hpp>
 
 #include <muster/base/error.hpp>
+
+#include "transports/tcp/descriptors.hpp"
 
 namespace muster::cluster {
 namespace {
@@ -73,6 +76,9 @@ muster::descriptor copy_of(int number) {
   return muster::descriptor(::fcntl(number, F_DUPFD_CLOEXEC, 0));
 }
 
+/// That a server needs at most: each connection has two owners, and Asio some descriptors.
+constexpr std::size_t descriptors_for(std::size_t ranks) { return 2 * ranks + 64; }
+
 [[noreturn]] void fail(const std::string& why) { throw error(errc::bootstrap, why); }
 
 }  // namespace
@@ -88,6 +94,7 @@ public:
         late_(context_, patience),
         key_(key),
         seats_(ranks) {
+    tcp::allow_descriptors(descriptors_for(ranks));
     asio::co_spawn(context_, let_in(), asio::detached);
     late_.async_wait([this](const boost::system::error_code& why) {
       if (!why) complain_of_missing();
@@ -117,16 +124,30 @@ private:
   using blocks = std::map<std::size_t, std::vector<std::byte>>;
 
   awaitable<void> let_in() {
-    while (true) {
+    while (door_.is_open()) {
       co_await door_.async_wait(socket::wait_read, use_awaitable);
+      errno = 0;
       while (muster::descriptor next = tcp::accept_from(listener_)) {
-        asio::co_spawn(context_, admit(std::move(next)), asio::detached);
+        muster::descriptor also = copy_of(next.get());
+        if (!also) break;
+        asio::co_spawn(context_, admit(std::move(next), std::move(also)), asio::detached);
+        errno = 0;
       }
+      if (tcp::is_out_of_descriptors(errno)) give_up(errno);
     }
   }
 
-  awaitable<void> admit(muster::descriptor from) {
-    tcp::admission with(copy_of(from.get()), key_);
+  /// Whoever waits to be let in would wait for ever.
+  void give_up(int why) {
+    break_up(
+        "whoever serves can take no more of " + std::to_string(seats_.size()) + " ranks: " +
+        tcp::describe_shortage(why, "at least " + std::to_string(descriptors_for(seats_.size()))));
+    door_.close();
+    listener_.socket = muster::descriptor();
+  }
+
+  awaitable<void> admit(muster::descriptor from, muster::descriptor also) {
+    tcp::admission with(std::move(also), key_);
     socket on(context_, from.release());
     const auto who = co_await pass(on, with);
     if (!who) co_return;
@@ -310,6 +331,9 @@ private:
   awaitable<bool> try_once(const meeting_place& where, const tcp::address& at,
                            tcp::admission::parties who, moment deadline) {
     muster::descriptor made = tcp::begin_connecting(at);
+    if (!made && tcp::is_out_of_descriptors(errno)) {
+      fail("rendezvous: no socket: " + tcp::describe_shortage(errno, "some more"));
+    }
     if (!made) co_return false;
     deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::seconds(2));
     socket on(context_, copy_of(made.get()).release());

@@ -50,17 +50,6 @@ std::size_t ring_bytes_for(std::size_t ranks, std::size_t link_bytes) {
   return std::clamp(std::bit_floor(link_bytes / ranks), least, wire::link::capacity);
 }
 
-std::size_t link_bytes_from_environment() {
-  const char* const text = environment::read(environment::link_memory);
-  if (text == nullptr) return std::size_t{64} << 20;
-  const std::string_view digits(text);
-  std::size_t bytes = 0;
-  const auto [end, code] = std::from_chars(digits.begin(), digits.end(), bytes);
-  if (code == std::errc{} && end == digits.end()) return bytes;
-  throw error(errc::invalid_argument, std::string(environment::link_memory.name) + " is '" + text +
-                                          "'; expected a number of bytes");
-}
-
 [[noreturn]] void refuse(const std::string& why) { throw error(errc::bootstrap, why); }
 
 std::size_t parse_number(std::string_view& text) {
@@ -94,6 +83,17 @@ descriptor adopt_memory(std::size_t number) {
 }
 
 }  // namespace
+
+std::size_t link_memory_asked_for() {
+  const char* const text = environment::read(environment::link_memory);
+  if (text == nullptr) return std::size_t{64} << 20;
+  const std::string_view digits(text);
+  std::size_t bytes = 0;
+  const auto [end, code] = std::from_chars(digits.begin(), digits.end(), bytes);
+  if (code == std::errc{} && end == digits.end()) return bytes;
+  throw error(errc::invalid_argument, std::string(environment::link_memory.name) + " is '" + text +
+                                          "'; expected a number of bytes");
+}
 
 // The control segment: header, places, lines, who watches whom, what all ranks share as a team,
 // what each gives out for other teams, who has said something to whom, and a ring for each pair,
@@ -133,8 +133,8 @@ job job::create(const job_options& options) {
   made.shape_.emplace(made.places_);
   const std::size_t ranks = made.size();
   const std::size_t nodes = made.shape_->nodes();
-  const std::size_t ring_bytes = ring_bytes_for(
-      ranks, options.link_bytes ? *options.link_bytes : link_bytes_from_environment());
+  const std::size_t ring_bytes =
+      ring_bytes_for(ranks, options.link_bytes ? *options.link_bytes : link_memory_asked_for());
   const control_layout layout(ranks, options.boards_bytes, ring_bytes);
   made.control_ = segment::create("muster-job", layout.end);
   for (std::size_t node = 0; node < nodes; ++node) {

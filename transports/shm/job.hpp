@@ -23,6 +23,10 @@
 
 namespace muster::shm {
 
+/// Memory for what a rank is sent through links, in bytes: what `MUSTER_LINK_MEMORY` says.
+/// \throws error `errc::invalid_argument`
+std::size_t link_memory_asked_for();
+
 /// What makes a job, decided by whoever starts it.
 struct job_options {
   std::vector<place> places;  ///< one a rank

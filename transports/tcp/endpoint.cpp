@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <sstream>
+#include <string>
 #include <utility>
 
 #include <muster/base/error.hpp>
 
+#include "transports/tcp/descriptors.hpp"
+#include "transports/tcp/footprint.hpp"
 #include "transports/tcp/multipath_connection.hpp"
 #include "transports/tcp/socket_connection.hpp"
 
@@ -42,6 +46,9 @@ constexpr std::chrono::seconds between_attempts(1);
 /// of a failure, of which another rank of its machine is about to tell.
 constexpr std::chrono::seconds doubt(1);
 
+/// For whatever else a process opens.
+constexpr std::size_t others_descriptors = 64;
+
 }  // namespace
 
 endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector<paths> peers)
@@ -52,6 +59,7 @@ endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector
       made_(peers_.size()),
       states_(peers_.size(), wire::liveness::alive),
       losses_(peers_.size()) {
+  allow_descriptors(most_descriptors() + others_descriptors);
   for (const listener& each : doors_) watches_on_.push_back(watch_others(each.socket.get()));
   for (const paths& each : peers_) times_.emplace_back(each.size());
   timer_ = muster::descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
@@ -200,6 +208,10 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
   // Where there are several rails, each has to go by its own.
   muster::descriptor socket =
       tcp::begin_connecting(by.to, doors_.size() > 1 ? doors_[by.rail].at : address{});
+  if (!socket && is_out_of_descriptors(errno) && !is_open_to(peer)) {
+    run_short(errno);
+    return made_[peer]->close();
+  }
   if (!socket) return miss(peer, subflow, false);
   const admission::parties who{.from = static_cast<std::uint32_t>(how_.rank),
                                .to = static_cast<std::uint32_t>(peer),
@@ -214,6 +226,7 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
 
 void endpoint::accept_all(const listener& at) noexcept {
   if (attempts_.size() >= most_attempts) drop_old_attempts();
+  errno = 0;
   while (muster::descriptor socket = accept_from(at)) {
     if (attempts_.size() >= most_attempts) continue;
     add({.with = admission(std::move(socket), how_.key),
@@ -223,6 +236,7 @@ void endpoint::accept_all(const listener& at) noexcept {
          .is_mine = false,
          .began = clock::now()});
   }
+  if (is_out_of_descriptors(errno)) run_short(errno);
 }
 
 void endpoint::drop_old_attempts() noexcept {
@@ -323,6 +337,15 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
 }
 
 // ---- the end
+
+// Others may wait for a connection that this rank cannot take.
+void endpoint::run_short(int why) noexcept {
+  if (!how_.give_up) return;
+  how_.give_up("rank " + std::to_string(how_.rank) + " can make no more connections: " +
+               describe_shortage(why, "at least " + std::to_string(most_descriptors()) +
+                                          " for sockets to all ranks of other machines, and some "
+                                          "for the program"));
+}
 
 // Where nobody listens any more, nobody is missed: a rank that died has local peers that know.
 void endpoint::miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept {
@@ -425,10 +448,15 @@ bool endpoint::has_unsent() noexcept {
 std::size_t endpoint::most_bytes() const noexcept {
   std::size_t bytes = 0;
   for (const paths& each : peers_) {
-    if (each.empty()) continue;
-    bytes += 4 * how_.window + (each.size() > 1 ? each.size() * subflow::most_bytes : 0);
+    if (!each.empty()) bytes += connection_bytes(how_.window, each.size());
   }
   return bytes;
+}
+
+std::size_t endpoint::most_descriptors() const noexcept {
+  std::size_t sockets = 0;
+  for (const paths& each : peers_) sockets += each.size();
+  return sockets + idle_descriptors(doors_.size());
 }
 
 }  // namespace muster::tcp

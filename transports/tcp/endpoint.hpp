@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -43,6 +44,8 @@ public:
     /// A rank that is waited for and silent for so long is lost; 0: none ever is.
     std::chrono::milliseconds timeout{0};
     int bell = -1;  ///< rung when one is
+    /// Told, perhaps more than once, that this rank can make no more connections: why.
+    std::function<void(const std::string&)> give_up = {};
     /// Nothing: io_uring, where the system has it.
     std::optional<reactor::kind> reactor = {};
   };
@@ -75,6 +78,8 @@ public:
   reactor::kind which_reactor() const noexcept { return reactor_->which(); }
   /// What the connections of this rank can come to take, of its own memory.
   std::size_t most_bytes() const noexcept;
+  /// How many descriptors this endpoint can come to have.
+  std::size_t most_descriptors() const noexcept;
 
   bool reaches(std::size_t rank) const noexcept override { return !peers_[rank].empty(); }
   std::unique_ptr<stream::connection> connect(stream::connections& of, std::size_t rank) override;
@@ -132,6 +137,8 @@ private:
   /// Makes the descriptor readable when there is something to look after.
   void set_timer() noexcept;
   void decide_on_gone() noexcept;
+  /// The system has refused a socket. \param why its error number
+  void run_short(int why) noexcept;
   /// An attempt to connect has failed. \param is_gone nobody listens there any more
   void miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept;
   void note_loss(std::size_t peer, const std::string& why) noexcept;

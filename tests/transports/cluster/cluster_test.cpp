@@ -5,6 +5,8 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -12,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <muster/environment/environment.hpp>
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
@@ -23,6 +26,20 @@ namespace {
 thread_options over_tcp(std::vector<std::size_t> node_of) {
   return {.node_of = std::move(node_of), .network = between_nodes::tcp};
 }
+
+/// A variable of the environment, for the life of the object.
+class setting {
+public:
+  setting(const char* name, const std::string& value) : name_(name) {
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~setting() { ::unsetenv(name_); }
+  setting(const setting&) = delete;
+  setting& operator=(const setting&) = delete;
+
+private:
+  const char* name_;
+};
 
 const std::vector<std::vector<std::size_t>>& layouts() {
   static const std::vector<std::vector<std::size_t>> all = {
@@ -58,6 +75,23 @@ TEST_CASE("short and long messages") {
           for (const std::size_t count : {1, 100, 10'000, 300'000}) exchange(of, count);
         },
         over_tcp(nodes));
+  }
+}
+
+TEST_CASE("buffers stay within the memory for links, and messages go on") {
+  const watchdog alive("little memory for links");
+  constexpr std::size_t bytes = std::size_t{256} << 10;
+  const setting little(environment::link_memory.name, std::to_string(bytes));
+  for (const std::size_t connections : {1, 2}) {
+    thread_options options = over_tcp({0, 1, 1, 2});
+    options.connections = connections;
+    run_threads(
+        4,
+        [&](team& of) {
+          CHECK(of.memory_bytes().links <= bytes);
+          for (const std::size_t count : {1, 1'000, 100'000}) exchange(of, count);
+        },
+        options);
   }
 }
 

@@ -3,17 +3,24 @@
 #include "transports/cluster/rendezvous.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <muster/base/error.hpp>
+#include <muster/base/fixed_text.hpp>
+#include <muster/base/version.hpp>
 
 #include "tests/harness/failure.hpp"
+#include "transports/cluster/bootstrap.hpp"
+#include "transports/tcp/interfaces.hpp"
 
 namespace muster::testing {
 namespace {
@@ -133,6 +140,26 @@ TEST_CASE("another key is not let in") {
   REQUIRE(why);
   CHECK(why->code() == errc::bootstrap);
   CHECK(why->text().find("same key") != std::string::npos);
+}
+
+TEST_CASE("a server without descriptors says what it needs") {
+  place where(2);
+  cluster::rendezvous first(where.at, 0, 2);
+  const descriptor second(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+  const tcp::address there = tcp::address::resolve("127.0.0.1", where.at.port);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 3;  // more are open
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  ::connect(second.get(), there.get(), there.length);
+  const auto why = failure_of([&] { ranks_told(first); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  REQUIRE(why);
+  INFO(why->text());
+  CHECK(why->text().find("can take no more of 2 ranks: Too many open files: 3 are allowed") !=
+        std::string::npos);
+  CHECK(why->text().find("expected at least 68") != std::string::npos);
 }
 
 TEST_CASE("a rank that goes too early breaks it for all") {

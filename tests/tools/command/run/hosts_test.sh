@@ -46,6 +46,14 @@ check "a shell that is not there" eval 'ends 1 "${run[@]}" -n 1 --hosts a:1 --re
   says "no-such-shell"'
 check "a host that cannot be reached" ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell false true
 
+# Of two ranks elsewhere: a window of 8 KiB, four of it each.
+check "memory for links counts all ranks of the job" eval 'MUSTER_LINK_MEMORY=131072 ends 0 "${run[@]}" --hosts-made 2 -n 4 \
+  "$program" links && says "rank 0 takes 65536 bytes" && says "rank 3 takes 65536 bytes"'
+check "and the sweep goes on with little" eval 'MUSTER_LINK_MEMORY=1 ends 0 "${run[@]}" --hosts-made 2 -n 4 "$sweep"'
+check "descriptors run out" eval 'ends 134 "${run[@]}" --hosts-made 2 -n 2 sh -c \
+  "ulimit -n 32; exec \"\$0\" \"short of descriptors\"" "$program" && says "Too many open files: 32 are allowed (ulimit -n)" &&
+  says "expected at least"'
+
 # ---- silence
 
 export MUSTER_TIMEOUT=1

@@ -154,6 +154,19 @@ task<> wait_idly(team& team) {
               used);
 }
 
+/// Rank 1 has opened so much that nothing is left for connections.
+void send_without_descriptors(muster::world& world) {
+  if (world.team().rank() == 1) {
+    while (::dup(0) >= 0) continue;
+  }
+  world.run(muster::barrier(world.team()));
+}
+
+/// How much links may take, of all that were asked for.
+void say_link_memory(team& team) {
+  std::printf("rank %zu takes %zu bytes for links\n", team.rank(), team.memory_bytes().links);
+}
+
 void read_input(team& team) {
   std::string line;
   while (std::getline(std::cin, line)) std::printf("rank %zu read %s\n", team.rank(), line.c_str());
@@ -239,6 +252,8 @@ int main(int argc, char** argv) {
       {"idles", [&] { world.run(wait_idly(team)); }},
       {"forbidden", [&] { world.run(read_what_is_forbidden(team)); }},
       {"where", [&] { say_where(team); }},
+      {"short of descriptors", [&] { send_without_descriptors(world); }},
+      {"links", [&] { say_link_memory(team); }},
       {"reads", [&] { read_input(team); }},
       {"sleeps", [&] { sleep_long(); }},
       {"orphans", [&] { leave_orphan(); }},
