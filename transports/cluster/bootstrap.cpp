@@ -26,9 +26,11 @@ constexpr std::size_t zero_copy_from = std::size_t{32} << 10;
 
 constexpr std::size_t not_launched = ~std::size_t{0};
 
-/// What a process that is to become a rank says of itself. Begins with the version in all of them.
+/// What all versions say first, and in this form.
+using version_text = fixed_text<32>;
+
+/// What a process that is to become a rank says of itself.
 struct introduction {
-  fixed_text<32> version;
   shm::handshake who;
   tcp::reach at;
   std::size_t launched = not_launched;  ///< `prepared_machine::lowest`
@@ -42,13 +44,12 @@ struct outcome {
   std::size_t link_bytes = 0;  ///< that each of them may take for links
 };
 
-void check_versions(const std::vector<introduction>& all) {
+void check_versions(const std::vector<version_text>& all) {
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank].version.view() == all[0].version.view()) continue;
+    if (all[rank].view() == all[0].view()) continue;
     throw error(errc::bootstrap,
-                "rank " + std::to_string(rank) + " has Muster " +
-                    std::string(all[rank].version.view()) + ", rank 0 has " +
-                    std::string(all[0].version.view()) + "; expected one version",
+                "rank " + std::to_string(rank) + " has Muster " + std::string(all[rank].view()) +
+                    ", rank 0 has " + std::string(all[0].view()) + "; expected one version",
                 rank);
   }
 }
@@ -148,11 +149,10 @@ muster::machine agree(const std::vector<outcome>& all, std::size_t subflows) {
 
 bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                       std::optional<prepared_machine> prepared) {
+  check_versions(tell_all(among, version_text(version)));
   tcp::open_rails rails = tcp::listen_on_rails(among.local_address());
-  const introduction mine{
-      .version = fixed_text<32>(version), .who = shm::describe_this_process(), .at = rails.told};
+  const introduction mine{.who = shm::describe_this_process(), .at = rails.told};
   const std::vector<introduction> all = tell_all(among, mine);
-  check_versions(all);
   check_reaches(all);
   const std::vector<place> places = places_of(all);
   const std::uint32_t node = places[among.rank()].node;

@@ -142,6 +142,30 @@ TEST_CASE("another key is not let in") {
   CHECK(why->text().find("same key") != std::string::npos);
 }
 
+TEST_CASE("different versions in one job are named, by all ranks") {
+  place where(3);
+  std::vector<std::string> said(2);
+  {
+    std::vector<std::jthread> all;
+    for (const std::size_t rank : {0, 1}) {
+      all.emplace_back([&, rank] {
+        cluster::rendezvous among(where.at, rank, 3);
+        const auto why = failure_of([&] { cluster::make_job(among, where.at.key); });
+        if (why) said[rank] = why->text();
+      });
+    }
+    // All that it says before it knows is its version.
+    all.emplace_back([&] {
+      cluster::rendezvous among(where.at, 2, 3);
+      tell_all(among, fixed_text<32>("0.0.7"));
+    });
+  }
+  for (const std::string& each : said) {
+    CHECK(each ==
+          "rank 2 has Muster 0.0.7, rank 0 has " + std::string(version) + "; expected one version");
+  }
+}
+
 TEST_CASE("a server without descriptors says what it needs") {
   place where(2);
   cluster::rendezvous first(where.at, 0, 2);

@@ -26,6 +26,7 @@
 #include <nlohmann/json.hpp>
 
 #include <muster/base/error.hpp>
+#include <muster/base/version.hpp>
 #include <muster/environment/environment.hpp>
 
 #include "tools/command/shared/made_hosts.hpp"
@@ -69,7 +70,8 @@ json environment_to_pass(const options& what) {
 }
 
 json order_for(const options& what, const meeting& at, std::size_t first, std::size_t ranks) {
-  return {{"first", first},
+  return {{"version", version},
+          {"first", first},
           {"ranks", ranks},
           {"size", at.size},
           {"hosts", at.place.hosts},
@@ -311,6 +313,10 @@ void run_on_made_hosts(const options& what) {
 int run_share_as_told() {
   const json order = json::parse(read_line(STDIN_FILENO), nullptr, false);
   if (order.is_discarded()) refuse("run-share: no order on its input; `muster run` gives it one");
+  if (const std::string theirs = order.value("version", "another version"); theirs != version) {
+    refuse("run: this host has Muster " + std::string(version) + ", the one that started the job " +
+           theirs + "; expected one version");
+  }
   meeting at;
   at.place.hosts = order.at("hosts");
   at.place.port = order.at("port");

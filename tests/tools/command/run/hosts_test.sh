@@ -42,6 +42,15 @@ check "by what hosts talk" ends 0 "${run[@]}" --hosts-made 2 -n 2 --fabric tcp t
 check "what they cannot talk by" eval 'ends 105 "${run[@]}" --hosts-made 2 -n 2 --fabric smoke true && says "tcp"'
 check "hosts that are none" eval 'ends 105 "${run[@]}" -n 2 --fabric tcp true && says "expected --hosts or --hosts-made"'
 check "a host without room" eval 'ends 1 "${run[@]}" -n 3 --hosts a:1,b:1 true && says "has room for 2 ranks"'
+# The remote shell is a host's, whose launcher gets the order of another version.
+cat >"$folder/older" <<'TEXT'
+#!/bin/sh
+shift
+{ read -r order && printf '%s\n' "$order" | sed 's/"version":"[^"]*"/"version":"0.0.7"/'; } | "$@"
+TEXT
+chmod +x "$folder/older"
+check "a host with another version" eval 'ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell "$folder/older" true &&
+  says "this host has Muster $("$muster" --version | grep -oE "[0-9.]+" | head -1), the one that started the job 0.0.7"'
 check "a shell that is not there" eval 'ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell no-such-shell true &&
   says "no-such-shell"'
 check "a host that cannot be reached" ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell false true
