@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <muster/progress/clock_relation.hpp>
 
 #include "tools/library/rank_parts.hpp"
 #include "transports/cluster/job.hpp"
@@ -34,6 +37,7 @@ struct network_place {
   tcp::endpoint::settings how;
   std::vector<tcp::listener> doors;
   std::vector<tcp::paths> peers;
+  std::optional<clock_relation> clock = {};  ///< of this machine; nothing: others have the same
 };
 /// The same of a job on several.
 std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,

@@ -43,7 +43,7 @@ rank_parts::rank_parts(wire::fabric& reach, const rank_place& where, const world
   if (auto table = tune::table_asked_for(table_of(options.algorithms, where.network))) {
     team_.select_by(std::move(table));
   }
-  if (arrivals) recording_.emplace(team_, *arrivals);
+  if (arrivals) recording_.emplace(team_, *arrivals, where.clock);
 }
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include <muster/progress/clock_relation.hpp>
 #include <muster/progress/engine.hpp>
 #include <muster/run/team.hpp>
 #include <muster/world.hpp>
@@ -27,6 +28,8 @@ struct rank_place {
   const muster::machine& machine;
   std::size_t processors;  ///< for the ranks of this machine
   between_nodes network = between_nodes::memory;
+  /// Of this machine, where there are several.
+  std::optional<clock_relation> clock = {};
 };
 
 /// One rank: its engine and team on a fabric that outlives them, in the order in which they depend

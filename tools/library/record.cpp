@@ -80,6 +80,12 @@ void read_head(reader& in, rank_record& record) {
   record.ranks = in.number<std::size_t>();
   if (record.rank >= record.ranks) in.complain("there is no such rank");
   in.end_line();
+  if (in.take("clock ")) {
+    record.clock.emplace().offset_ns = in.number<std::int64_t>();
+    in.expect(" ");
+    record.clock->error_ns = in.number<std::int64_t>();
+    in.end_line();
+  }
   in.expect("machine ");
   record.machine.trip_ns = in.number<double>();
   in.expect(" ");
@@ -141,8 +147,11 @@ std::string read_file(const std::filesystem::path& path) {
 std::string to_text(const rank_record& record) {
   std::ostringstream text;
   const muster::machine& seen = record.machine;
-  text << first_line << "\nrank " << record.rank << " of " << record.ranks << "\nmachine "
-       << seen.trip_ns << ' ' << seen.yield_ns << ' ' << seen.cache_bytes << ' '
+  text << first_line << "\nrank " << record.rank << " of " << record.ranks << '\n';
+  if (record.clock) {
+    text << "clock " << record.clock->offset_ns << ' ' << record.clock->error_ns << '\n';
+  }
+  text << "machine " << seen.trip_ns << ' ' << seen.yield_ns << ' ' << seen.cache_bytes << ' '
        << seen.in_cache.staged << ' ' << seen.beyond_cache.staged << "\nleft out "
        << record.left_out << '\n';
   for (const arrival_log::site& one : record.sites) {

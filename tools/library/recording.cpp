@@ -52,10 +52,12 @@ std::filesystem::path prepare_folder(const std::filesystem::path& folder) {
   return whole;
 }
 
-recording::recording(muster::team& of, const std::filesystem::path& folder)
+recording::recording(muster::team& of, const std::filesystem::path& folder,
+                     const std::optional<clock_relation>& clock)
     : team_(of),
       log_(of.engine()),
-      file_(record_file(std::filesystem::absolute(folder), of.rank())) {
+      file_(record_file(std::filesystem::absolute(folder), of.rank())),
+      clock_(clock) {
   write_file(file_, {});
   team_.record_arrivals(&log_);
 }
@@ -73,6 +75,7 @@ void recording::write() const {
   rank_record record;
   record.rank = team_.rank();
   record.ranks = team_.size();
+  record.clock = clock_;
   record.machine = team_.machine();
   record.left_out = log_.left_out();
   record.sites = log_.sites();

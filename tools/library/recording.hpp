@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include <muster/progress/clock_relation.hpp>
 #include <muster/run/arrival_log.hpp>
 #include <muster/run/team.hpp>
 
@@ -21,8 +22,10 @@ std::filesystem::path prepare_folder(const std::filesystem::path& folder);
 /// object, which then writes it down. Outlives these teams' calls.
 class recording {
 public:
+  /// \param clock of this machine; nothing: all ranks have one clock
   /// \throws error `errc::invalid_argument` where the record cannot be written
-  recording(muster::team& of, const std::filesystem::path& folder);
+  recording(muster::team& of, const std::filesystem::path& folder,
+            const std::optional<clock_relation>& clock = {});
   ~recording();
   recording(const recording&) = delete;
   recording& operator=(const recording&) = delete;
@@ -33,6 +36,7 @@ private:
   muster::team& team_;
   arrival_log log_;
   std::filesystem::path file_;
+  std::optional<clock_relation> clock_;
 };
 
 }  // namespace muster::profile

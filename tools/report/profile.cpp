@@ -13,7 +13,7 @@ namespace {
 
 /// A rank of the job, and what it recorded of a site.
 struct part {
-  std::size_t rank;
+  const rank_record* record;
   const arrival_log::site* recorded;
 };
 
@@ -21,6 +21,11 @@ double mean_of(std::size_t count, auto value) {
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += value(i);
   return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+/// What is to be added to a rank's times.
+std::int64_t offset_of(const part& one) {
+  return one.record->clock.value_or(clock_relation{}).offset_ns;
 }
 
 /// The calls that all have kept, and how many of them failed.
@@ -33,7 +38,7 @@ void match(site& into, std::span<const part> parts) {
   for (const part& one : parts) {
     for (const arrival_log::call& each : one.recorded->kept) {
       seen& at = by_sequence[each.sequence];
-      at.ranks.push_back({each.arrived, each.left});
+      at.ranks.push_back({each.arrived + offset_of(one), each.left + offset_of(one)});
       at.failed = at.failed || each.failed;
     }
   }
@@ -104,7 +109,7 @@ site make_site(std::vector<part> parts, const muster::machine& seen) {
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
   for (const part& one : parts) {
-    result.ranks.push_back(one.rank);
+    result.ranks.push_back(one.record->rank);
     result.calls = std::max(result.calls, one.recorded->calls);
     calls += one.recorded->calls;
     bytes += one.recorded->bytes;
@@ -114,6 +119,18 @@ site make_site(std::vector<part> parts, const muster::machine& seen) {
   match(result, parts);
   result.figures = figures_of(result);
   return result;
+}
+
+/// Of the two clocks of which the least is known: they may be wrong in different directions.
+std::optional<std::int64_t> clock_error_of(std::span<const rank_record> records) {
+  std::vector<clock_relation> clocks;
+  for (const rank_record& one : records) {
+    if (!one.clock) continue;
+    if (std::ranges::find(clocks, *one.clock) == clocks.end()) clocks.push_back(*one.clock);
+  }
+  if (clocks.size() < 2) return std::nullopt;
+  std::ranges::sort(clocks, std::ranges::greater(), &clock_relation::error_ns);
+  return clocks[0].error_ns + clocks[1].error_ns;
 }
 
 }  // namespace
@@ -143,13 +160,14 @@ double site::total_ns() const {
 job put_together(std::span<const rank_record> records) {
   job result;
   result.ranks = records.front().ranks;
+  result.clock_error_ns = clock_error_of(records);
   std::vector<bool> left_record(result.ranks);
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<part>> parts;
   for (const rank_record& one : records) {
     left_record[one.rank] = true;
     result.left_out = std::max(result.left_out, one.left_out);
     for (const arrival_log::site& each : one.sites) {
-      parts[{each.team, each.fingerprint}].push_back({one.rank, &each});
+      parts[{each.team, each.fingerprint}].push_back({&one, &each});
     }
   }
   for (std::size_t rank = 0; rank < result.ranks; ++rank) {

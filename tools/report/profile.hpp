@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,7 +71,10 @@ struct job {
   std::size_t ranks = 1;
   std::vector<std::size_t> missing;  ///< ranks without a record
   std::uint64_t left_out = 0;        ///< the most calls that a rank left out
-  std::vector<site> sites;           ///< those that took the most time first
+  /// By how much times of ranks on different machines may be wrong to each other; nothing: they
+  /// have one clock.
+  std::optional<std::int64_t> clock_error_ns;
+  std::vector<site> sites;  ///< those that took the most time first
 };
 
 /// \param records not empty, of one job

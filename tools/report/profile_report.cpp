@@ -158,6 +158,11 @@ std::string table(const job& of) {
     text += fmt::format("no record of rank{} {}\n", of.missing.size() == 1 ? "" : "s",
                         list_ranks(of.missing));
   }
+  if (of.clock_error_ns) {
+    text += fmt::format(
+        "times of different hosts are right to each other within {}, at the beginning\n",
+        readable_time(static_cast<double>(*of.clock_error_ns) / 1e3));
+  }
   if (of.left_out != 0) {
     text += fmt::format("{} calls of further call sites were not recorded\n", of.left_out);
   }
@@ -169,6 +174,7 @@ ordered_json to_json(const job& of) {
   object["ranks"] = of.ranks;
   object["missing"] = of.missing;
   object["left_out"] = of.left_out;
+  if (of.clock_error_ns) object["clock_error_ns"] = *of.clock_error_ns;
   object["sites"] = sites_of(of);
   const auto whole = std::ranges::find_if(
       of.sites, [&](const site& one) { return one.ranks.size() == of.ranks && !one.kept.empty(); });

@@ -42,6 +42,7 @@ struct outcome {
   fixed_text<504> why;
   muster::machine measured;
   std::size_t link_bytes = 0;  ///< that each of them may take for links
+  clock_relation clock;        ///< by the lowest rank of each machine
 };
 
 void check_versions(const std::vector<version_text>& all) {
@@ -106,7 +107,11 @@ std::optional<shm::job> make_here(rendezvous& among, const std::vector<std::size
     how.link_bytes = shm::link_memory_asked_for();
     return made;
   } catch (const std::exception& why) {
-    how = {.failed = true, .why = fixed_text<504>(why.what()), .measured = {}, .link_bytes = 0};
+    how = {.failed = true,
+           .why = fixed_text<504>(why.what()),
+           .measured = {},
+           .link_bytes = 0,
+           .clock = {}};
     return std::nullopt;
   }
 }
@@ -157,8 +162,11 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   const std::vector<place> places = places_of(all);
   const std::uint32_t node = places[among.rank()].node;
   outcome how;
-  std::optional<shm::job> here = make_here(among, ranks_on(node, places), std::move(prepared), how);
-  const muster::machine agreed = agree(tell_all(among, how), most_subflows(all));
+  const std::vector<std::size_t> ranks_here = ranks_on(node, places);
+  std::optional<shm::job> here = make_here(among, ranks_here, std::move(prepared), how);
+  if (among.rank() == ranks_here.front()) how.clock = among.relate_clock();
+  const std::vector<outcome> outcomes = tell_all(among, how);
+  const muster::machine agreed = agree(outcomes, most_subflows(all));
 
   std::vector<tcp::paths> peers(all.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -170,7 +178,7 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
     return rank.who.machine.view() == mine.who.machine.view();
   };
   const auto sharing = static_cast<std::size_t>(std::ranges::count_if(all, runs_here));
-  const std::size_t neighbors = sharing - ranks_on(node, places).size();
+  const std::size_t neighbors = sharing - ranks_here.size();
   return {.of = job(std::move(*here), places, node, agreed, neighbors),
           .how = {.rank = among.rank(),
                   .key = key,
@@ -178,7 +186,8 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                   .timeout = tcp::timeout_asked_for(),
                   .reactor = tcp::chosen_reactor()},
           .doors = std::move(rails.doors),
-          .peers = std::move(peers)};
+          .peers = std::move(peers),
+          .clock = outcomes[ranks_here.front()].clock};
 }
 
 }  // namespace muster::cluster

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include <muster/progress/clock_relation.hpp>
+
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/rendezvous.hpp"
 #include "transports/tcp/endpoint.hpp"
@@ -18,6 +20,7 @@ struct bootstrapped {
   tcp::endpoint::settings how;
   std::vector<tcp::listener> doors;
   std::vector<tcp::paths> peers;
+  clock_relation clock;  ///< of this machine; the same for all of its ranks
 };
 
 /// Memory that ranks of one machine share already.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -40,8 +41,10 @@ using socket = asio::posix::stream_descriptor;
 struct question {
   std::uint32_t bytes;
   std::uint32_t first;  ///< the lowest of those that gather
-  std::uint32_t ranks;  ///< how many they are
+  std::uint32_t ranks;  ///< how many they are; 0: nobody does
 };
+/// A question that is not about others' blocks.
+constexpr question what_time{.bytes = 0, .first = 0, .ranks = 0};
 /// What goes before everybody's blocks, or before why there are none.
 struct answer {
   std::uint32_t is_error;
@@ -74,6 +77,11 @@ awaitable<std::optional<tcp::admission::parties>> pass(socket& on, tcp::admissio
 /// For two owners.
 muster::descriptor copy_of(int number) {
   return muster::descriptor(::fcntl(number, F_DUPFD_CLOEXEC, 0));
+}
+
+/// Of this machine, as engines have it.
+std::int64_t read_clock() noexcept {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// That a server needs at most: each connection has two owners, and Asio some descriptors.
@@ -180,6 +188,11 @@ private:
       while (true) {
         question next;
         co_await asio::async_read(on, whole(next), use_awaitable);
+        if (next.ranks == 0 && next.bytes == 0) {
+          const std::int64_t now = read_clock();
+          co_await reply(on, 0, std::as_bytes(std::span(&now, 1)));
+          continue;
+        }
         if (next.bytes > longest_block || next.first > rank || next.ranks > seats_.size()) break;
         std::vector<std::byte> block(next.bytes);
         co_await asio::async_read(on, asio::buffer(block), use_awaitable);
@@ -398,6 +411,22 @@ void rendezvous::allgather_among(std::span<const std::size_t> ranks,
       {static_cast<std::uint32_t>(mine.size()), static_cast<std::uint32_t>(ranks.front()),
        static_cast<std::uint32_t>(ranks.size())},
       mine, all);
+}
+
+// Of each round trip it is known that the server has looked at its clock meanwhile, and no more:
+// the shortest one says it best.
+clock_relation rendezvous::relate_clock() {
+  constexpr int round_trips = 16;
+  clock_relation best{.error_ns = std::numeric_limits<std::int64_t>::max()};
+  for (int i = 0; i < round_trips; ++i) {
+    std::int64_t there = 0;
+    const std::int64_t asked = read_clock();
+    connection_->exchange(what_time, {}, std::as_writable_bytes(std::span(&there, 1)));
+    const std::int64_t taken = read_clock() - asked;
+    if ((taken + 1) / 2 >= best.error_ns) continue;
+    best = {.offset_ns = there - (asked + taken / 2), .error_ns = (taken + 1) / 2};
+  }
+  return best;
 }
 
 tcp::address rendezvous::local_address() const {

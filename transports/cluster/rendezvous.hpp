@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include <muster/progress/clock_relation.hpp>
 #include <muster/team/bootstrap.hpp>
 
 #include "transports/tcp/address.hpp"
@@ -62,6 +63,9 @@ public:
   /// The same among some ranks, ascending, this one among them.
   void allgather_among(std::span<const std::size_t> ranks, std::span<const std::byte> mine,
                        std::span<std::byte> all);
+  /// How this machine's clock is related to that of whoever serves, which is the same for all. Not
+  /// collective; while no other call is under way.
+  clock_relation relate_clock();
   /// By which of its addresses this machine is known where the meeting is, with port 0.
   tcp::address local_address() const;
 

@@ -186,6 +186,27 @@ TEST_CASE("a server without descriptors says what it needs") {
   CHECK(why->text().find("expected at least 68") != std::string::npos);
 }
 
+TEST_CASE("clocks are related, and the error is told") {
+  place where(3);
+  std::vector<clock_relation> found(3);
+  {
+    std::vector<std::jthread> all;
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      all.emplace_back([&, rank] {
+        cluster::rendezvous among(where.at, rank, 3);
+        ranks_told(among);
+        found[rank] = among.relate_clock();
+        ranks_told(among);
+      });
+    }
+  }
+  // They all have one clock, which is within what may be wrong.
+  for (const clock_relation& each : found) {
+    CHECK(each.error_ns > 0);
+    CHECK(std::abs(each.offset_ns) <= each.error_ns);
+  }
+}
+
 TEST_CASE("a rank that goes too early breaks it for all") {
   place where(2);
   std::jthread early([&] { cluster::rendezvous one(where.at, 1, 2); });

@@ -36,6 +36,29 @@ TEST_CASE("profile: the imbalance of a call, by hand") {
   CHECK(all.missing.empty());
 }
 
+TEST_CASE("profile: clocks of several machines are related first") {
+  auto records = one_call();
+  CHECK(!put_together(records).clock_error_ns);
+  // Ranks 2 and 3 are on a machine whose clock is far behind.
+  for (rank_record& one : records) {
+    const bool is_behind = one.rank >= 2;
+    one.clock = {.offset_ns = is_behind ? 7'000'000'010 : 10, .error_ns = is_behind ? 300 : 40};
+    arrival_log::call& only = one.sites[0].kept[0];
+    only.arrived -= one.clock->offset_ns;
+    only.left -= one.clock->offset_ns;
+  }
+  const job all = put_together(records);
+  REQUIRE(all.sites.size() == 1);
+  REQUIRE(all.sites[0].kept.size() == 1);
+  CHECK(all.sites[0].kept[0].average_case_ns() == 600);
+  CHECK(all.sites[0].kept[0].worst_case_ns() == 1800);
+  CHECK(all.sites[0].figures.time_in_call_ns == 1200);
+  CHECK(all.clock_error_ns == 340);
+  // One machine's ranks have one clock, whatever it is.
+  for (rank_record& one : records) one.clock = records[3].clock;
+  CHECK(!put_together(records).clock_error_ns);
+}
+
 TEST_CASE("profile: mean and most over calls; who left before the last came waited till then") {
   std::vector<rank_record> records;
   for (std::size_t rank = 0; rank < 4; ++rank) {

@@ -60,6 +60,16 @@ TEST_CASE("record: what is written is read again") {
   CHECK(read.sites[1].kept.empty());
 }
 
+TEST_CASE("record: how a rank's clock is related to the others'") {
+  auto record = record_of(2, {site_of(2, {call_at(1, 2, 3)})});
+  CHECK(!parse_record(to_text(record)).clock);
+  record.clock = {.offset_ns = -5'000'000'000'000, .error_ns = 12'345};
+  const auto read = parse_record(to_text(record));
+  CHECK(read.clock == record.clock);
+  CHECK(read.sites[0].kept[0].arrived == 2);  // by its own clock
+  CHECK(says(complaint_of("muster arrivals 1\nrank 0 of 1\nclock 5\n"), "line 3: expected ' '"));
+}
+
 TEST_CASE("record: what is wrong is told with its line") {
   const std::string good = to_text(record_of(0, {site_of(0, {call_at(1, 2, 3)})}));
   CHECK(complaint_of(good).empty());

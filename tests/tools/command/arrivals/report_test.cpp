@@ -38,6 +38,19 @@ TEST_CASE("report: what the figures do not cover is said") {
   CHECK(says(text, "µs        -  3 of 4 ranks"));
 }
 
+TEST_CASE("report: how well clocks of hosts are known is said") {
+  auto records = one_call();
+  CHECK(!says(table(put_together(records)), "times of different hosts"));
+  CHECK(!to_json(put_together(records)).contains("clock_error_ns"));
+  for (auto& one : records) {
+    one.clock = {.offset_ns = 0, .error_ns = one.rank == 0 ? 2'000 : 10'000};
+  }
+  CHECK(
+      says(table(put_together(records)),
+           "times of different hosts are right to each other within 12.0 µs, at the beginning\n"));
+  CHECK(to_json(put_together(records))["clock_error_ns"] == 12'000);
+}
+
 TEST_CASE("report: JSON has the same, and delays to replay") {
   const auto json = to_json(put_together(one_call()));
   CHECK(json["ranks"] == 4);

@@ -63,6 +63,34 @@ check "descriptors run out" eval 'ends 134 "${run[@]}" --hosts-made 2 -n 2 sh -c
   "ulimit -n 32; exec \"\$0\" \"short of descriptors\"" "$program" && says "Too many open files: 32 are allowed (ulimit -n)" &&
   says "expected at least"'
 
+# ---- clocks
+
+# Host h1 was started 5,000 seconds earlier, by its clock.
+cat >"$folder/rsh" <<TEXT
+#!/bin/sh
+host=\$1
+shift
+[ "\$host" != h1 ] || set -- unshare --time --monotonic 5000 --fork --kill-child "\$@"
+exec "$hosts" --shell "\$host" "\$@"
+TEXT
+chmod +x "$folder/rsh"
+# related CONDITION: true of the clocks of both ranks' records, (offset, error), and of the figures, `it`.
+related() {
+  python3 -c "
+import json, sys
+one, other = ([int(word) for word in line.split()[1:]] for rank in (0, 1)
+              for line in open(f'{sys.argv[1]}/rank-{rank}') if line.startswith('clock '))
+it = json.load(open(sys.argv[2]))
+sys.exit(0 if $1 else f'{one} {other} {it}')" "$folder/arrivals" "$folder/arrivals.json" >"$out" 2>&1
+}
+check "hosts with clocks of their own" eval 'ends 0 "$hosts" 2 "${run[@]}" -n 2 --hosts h0:1,h1:1 --bind none \
+  --remote-shell "$folder/rsh" --record-arrivals "$folder/arrivals" "$program" computes &&
+  "$muster" arrivals "$folder/arrivals" --json "$folder/arrivals.json" >"$out" &&
+  says "times of different hosts are right to each other within"'
+check "are related" related 'abs(one[0] - other[0] - 5000e9) <= one[1] + other[1] == it["clock_error_ns"]'
+# Who is late comes 3 seconds after the other one; nobody 5,000.
+check "before arrivals are compared" related 'all(0 <= ns < 100e9 for call in it["delays"] for ns in call)'
+
 # ---- silence
 
 export MUSTER_TIMEOUT=1
