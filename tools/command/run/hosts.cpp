@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +30,7 @@
 #include <muster/base/version.hpp>
 #include <muster/environment/environment.hpp>
 
+#include "tools/command/run/input.hpp"
 #include "tools/command/shared/made_hosts.hpp"
 #include "tools/process/process.hpp"
 #include "transports/cluster/rendezvous.hpp"
@@ -69,13 +71,16 @@ json environment_to_pass(const options& what) {
   return all;
 }
 
-json order_for(const options& what, const meeting& at, std::size_t first, std::size_t ranks) {
+/// \param input the port at which rank 0's input is given
+json order_for(const options& what, const meeting& at, std::uint16_t input, std::size_t first,
+               std::size_t ranks) {
   return {{"version", version},
           {"first", first},
           {"ranks", ranks},
           {"size", at.size},
           {"hosts", at.place.hosts},
           {"port", at.place.port},
+          {"input", input},
           {"key", at.place.key.bytes},
           {"folder", std::filesystem::current_path().string()},
           {"command", what.command},
@@ -280,12 +285,15 @@ int run_on_hosts(const options& what) {
   at.size = what.ranks;
   const cluster::rendezvous_server server(std::move(door), what.ranks, at.place.key,
                                           at.place.patience);
+  tcp::listener input_door = listen_for_hosts();
+  const std::uint16_t input_port = input_door.at.port();
+  const input_server input(std::move(input_door), what.ranks, at.place.key);
   std::list<remote> all;
   std::size_t first = 0;
   ::signal(SIGPIPE, SIG_IGN);
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (shares[i] == 0) continue;
-    all.push_back(start_on(what, what.hosts[i], order_for(what, at, first, shares[i])));
+    all.push_back(start_on(what, what.hosts[i], order_for(what, at, input_port, first, shares[i])));
     first += shares[i];
   }
   return supervision(std::move(all), signals).run();
@@ -337,6 +345,11 @@ int run_share_as_told() {
   }
   share some{.first = order.at("first"), .ranks = what.ranks};
   some.key = file_of(at.place.key);
+  if (some.first == 0) {
+    cluster::meeting_place input = at.place;
+    input.port = order.at("input");
+    some.input = connect_to_input(input, at.size);
+  }
   some.at = std::move(at);
   some.control = descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   return run_share(what, std::move(some));

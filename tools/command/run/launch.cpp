@@ -82,6 +82,7 @@ public:
 
   int run() {
     for (std::size_t local = 0; local < share_.ranks; ++local) start_rank(local);
+    share_.input = {};  // whoever gives it is to learn when rank 0 reads no more
     while (!running_.empty()) {
       wait_for_something();
       pass_signals_on();
@@ -117,15 +118,13 @@ private:
     }
   }
 
-  /// Only rank 0 reads the launcher's input, where it is on its machine. A rank dies with the
-  /// launcher.
+  /// Only rank 0 has input, the launcher's. A rank dies with the launcher.
   process::plan plan_for(std::size_t local, const descriptor& output,
                          const descriptor& errors) const {
-    const bool reads = local == 0 && !share_.control;
     process::plan plan{.command = what_.command,
                        .in_path = true,
                        .environment = {environment::job.name + ("=" + environment_for(local))},
-                       .input = reads ? process::inherited : process::nothing,
+                       .input = input_for(local),
                        .output = output.get(),
                        .errors = errors.get(),
                        .descriptors = job_.descriptors_for(local),
@@ -133,6 +132,11 @@ private:
     if (share_.key) plan.descriptors.push_back(share_.key.get());
     if (bound()) plan.processor = machine_.cores()[local % machine_.cores().size()].processor;
     return plan;
+  }
+
+  int input_for(std::size_t local) const {
+    if (share_.first + local != 0) return process::nothing;
+    return share_.input ? share_.input.get() : process::inherited;
   }
 
   std::string environment_for(std::size_t local) const {

@@ -49,6 +49,7 @@ struct share {
   std::size_t ranks = 1;           ///< how many it starts
   std::optional<meeting> at = {};  ///< where they meet the others; nothing: there are none
   descriptor key = {};             ///< a file with the key, then
+  descriptor input = {};           ///< rank 0's, where that is among them; nothing: ours
   descriptor control = {};         ///< of the launcher that started this one: its end is ours
 };
 /// Starts some of a job's ranks, as `run` does.

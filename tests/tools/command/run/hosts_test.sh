@@ -55,6 +55,20 @@ check "a shell that is not there" eval 'ends 1 "${run[@]}" -n 1 --hosts a:1 --re
   says "no-such-shell"'
 check "a host that cannot be reached" ends 1 "${run[@]}" -n 1 --hosts a:1 --remote-shell false true
 
+# lines_read COUNT: by rank 0, and by nobody else.
+lines_read() { [ "$(grep -c '^rank 0 read line' "$out")" = "$1" ] && [ "$(grep -c read "$out")" = "$1" ]; }
+seq -f 'line %g' 100000 >"$folder/lines"
+check "rank 0 alone reads the input" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 4 "$program" reads <"$folder/lines" &&
+  lines_read 100000 && says "rank 0 read line 100000"'
+check "as it does on one machine" eval 'ends 0 "${run[@]}" -n 4 "$program" reads <"$folder/lines" && lines_read 100000'
+check "it comes when it is there" eval '{ sleep 0.2; echo line one; sleep 0.2; echo line two; } |
+  ends 0 "${run[@]}" --hosts-made 2 -n 2 "$program" reads && lines_read 2'
+mkfifo "$folder/never"
+exec 9<>"$folder/never"
+check "an input that never ends keeps nobody" ends 0 "${run[@]}" --hosts-made 2 -n 2 "$sweep" <&9
+check "nor one that nobody reads" ends 0 "${run[@]}" --hosts-made 2 -n 2 "$sweep" </dev/zero
+check "no input" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 2 "$program" reads </dev/null && lines_read 0'
+
 # Of two ranks elsewhere: a window of 8 KiB, four of it each.
 check "memory for links counts all ranks of the job" eval 'MUSTER_LINK_MEMORY=131072 ends 0 "${run[@]}" --hosts-made 2 -n 4 \
   "$program" links && says "rank 0 takes 65536 bytes" && says "rank 3 takes 65536 bytes"'
