@@ -101,7 +101,9 @@ inline constexpr variable key_file{.name = "MUSTER_KEY_FILE",
 inline constexpr variable interfaces{
     .name = "MUSTER_INTERFACES",
     .values = "interfaces, networks, addresses, as in `eth0,10.1.0.0/16`",
-    .otherwise = "that by which the rendezvous is reached, and others that are as fast",
+    .otherwise =
+        "that by which the rendezvous is reached, on rank 0's machine that by which others "
+        "reach it there, and others that are as fast",
     .what =
         "By which of its addresses a machine is reached by others of the job, one for each port "
         "that it has: its rails. May differ between machines.",

@@ -155,7 +155,7 @@ muster::machine agree(const std::vector<outcome>& all, std::size_t subflows) {
 bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                       std::optional<prepared_machine> prepared) {
   check_versions(tell_all(among, version_text(version)));
-  tcp::open_rails rails = tcp::listen_on_rails(among.local_address());
+  tcp::open_rails rails = tcp::listen_on_rails(among.address_for_others());
   const introduction mine{.who = shm::describe_this_process(), .at = rails.told};
   const std::vector<introduction> all = tell_all(among, mine);
   check_reaches(all);

@@ -43,8 +43,9 @@ struct question {
   std::uint32_t first;  ///< the lowest of those that gather
   std::uint32_t ranks;  ///< how many they are; 0: nobody does
 };
-/// A question that is not about others' blocks.
+/// Questions that are not about others' blocks.
 constexpr question what_time{.bytes = 0, .first = 0, .ranks = 0};
+constexpr question which_address{.bytes = 0, .first = 1, .ranks = 0};
 /// What goes before everybody's blocks, or before why there are none.
 struct answer {
   std::uint32_t is_error;
@@ -189,8 +190,7 @@ private:
         question next;
         co_await asio::async_read(on, whole(next), use_awaitable);
         if (next.ranks == 0 && next.bytes == 0) {
-          const std::int64_t now = read_clock();
-          co_await reply(on, 0, std::as_bytes(std::span(&now, 1)));
+          co_await reply_alone(on, next);
           continue;
         }
         if (next.bytes > longest_block || next.first > rank || next.ranks > seats_.size()) break;
@@ -204,6 +204,26 @@ private:
     seats_[rank].has_gone = true;
     if (!rounds_.empty()) break_up("rank " + std::to_string(rank) + " went away");
     stop_if_over();
+  }
+
+  awaitable<void> reply_alone(socket& to, const question& what) {
+    if (what.first == what_time.first) {
+      const std::int64_t now = read_clock();
+      co_return co_await reply(to, 0, std::as_bytes(std::span(&now, 1)));
+    }
+    const tcp::address at = address_reached();
+    co_await reply(to, 0, std::as_bytes(std::span(&at, 1)));
+  }
+
+  /// By which of this machine's addresses somebody has come from elsewhere; or its loopback's.
+  tcp::address address_reached() {
+    tcp::address found;
+    for (seat& each : seats_) {
+      if (!each.at) continue;
+      found = tcp::local_address_of(each.at->native_handle());
+      if (!found.is_loopback()) break;
+    }
+    return found;
   }
 
   void stop_if_over() {
@@ -429,8 +449,13 @@ clock_relation rendezvous::relate_clock() {
   return best;
 }
 
-tcp::address rendezvous::local_address() const {
-  return tcp::local_address_of(connection_->number());
+tcp::address rendezvous::address_for_others() {
+  tcp::address at = tcp::local_address_of(connection_->number());
+  // Whoever serves is on this machine then.
+  if (at.is_loopback()) {
+    connection_->exchange(which_address, {}, std::as_writable_bytes(std::span(&at, 1)));
+  }
+  return at;
 }
 
 part_of_rendezvous::part_of_rendezvous(rendezvous& whole, std::vector<std::size_t> ranks)

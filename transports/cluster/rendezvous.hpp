@@ -66,8 +66,10 @@ public:
   /// How this machine's clock is related to that of whoever serves, which is the same for all. Not
   /// collective; while no other call is under way.
   clock_relation relate_clock();
-  /// By which of its addresses this machine is known where the meeting is, with port 0.
-  tcp::address local_address() const;
+  /// By which of its addresses others may reach this machine, with port 0: that by which this rank
+  /// reaches the meeting, or, where that is the loopback's, by which others do. Not collective;
+  /// when all have come, and while no other call is under way.
+  tcp::address address_for_others();
 
 private:
   class connection;

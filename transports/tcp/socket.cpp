@@ -143,6 +143,11 @@ address local_address_of(int socket) noexcept {
   socklen_t length = sizeof found.storage;
   ::getsockname(socket, reinterpret_cast<sockaddr*>(&found.storage), &length);
   found.length = length;
+  const std::span<const std::uint8_t> bytes = found.bytes();
+  const auto* const of_both_kinds = reinterpret_cast<const sockaddr_in6*>(&found.storage);
+  if (found.storage.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&of_both_kinds->sin6_addr)) {
+    return address::of_bytes(bytes.last(4), 0);
+  }
   found.set_port(0);
   return found;
 }

@@ -51,7 +51,7 @@ enum class delivery {
   stalled,  ///< it was sent again and again, and nothing comes back
 };
 delivery delivery_of(int socket) noexcept;
-/// The address of this side of a connected socket, with port 0.
+/// The address of this side of a connected socket, with port 0; of IPv4 as such.
 address local_address_of(int socket) noexcept;
 
 /// How an attempt to move bytes ended.

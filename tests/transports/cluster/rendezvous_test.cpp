@@ -186,6 +186,26 @@ TEST_CASE("a server without descriptors says what it needs") {
   CHECK(why->text().find("expected at least 68") != std::string::npos);
 }
 
+TEST_CASE("a rank that comes by the loopback learns by which address others come") {
+  tcp::listener door = tcp::listen_everywhere_at(0);
+  const auto outside = tcp::beyond_loopback(tcp::address::resolve("127.0.0.1", 0));
+  cluster::meeting_place near{
+      .hosts = {"127.0.0.1"}, .port = door.at.port(), .key = tcp::job_key::random()};
+  cluster::meeting_place far = near;
+  far.hosts = {outside.host_text()};
+  const cluster::rendezvous_server server(std::move(door), 2, near.key, 10s);
+  std::jthread other([&] {
+    cluster::rendezvous among(far, 1, 2);
+    ranks_told(among);
+    CHECK(among.address_for_others().is_same_host(outside));
+    ranks_told(among);
+  });
+  cluster::rendezvous among(near, 0, 2);
+  ranks_told(among);
+  CHECK(among.address_for_others().is_same_host(outside));
+  ranks_told(among);
+}
+
 TEST_CASE("clocks are related, and the error is told") {
   place where(3);
   std::vector<clock_relation> found(3);
