@@ -1,6 +1,8 @@
 #include <muster/run/link_waits.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <limits>
 #include <utility>
 
 #include <muster/run/diagnosis.hpp>
@@ -35,6 +37,24 @@ bool invitation_wait::interrupted(clock_time now, bool thorough) noexcept {
     link_.send(question, {});
   }
   return false;
+}
+
+// ---- answers
+
+// The answer comes behind what nobody will take any more.
+bool answer_wait::ready() noexcept {
+  static_cast<void>(link_.holds(std::numeric_limits<std::size_t>::max()));
+  return is_over_;
+}
+
+bool answer_wait::interrupted(clock_time now, bool thorough) noexcept {
+  is_over_ = thorough && me_.members().state(peer_) != wire::liveness::alive;
+  return collective_wait::interrupted(now, thorough);
+}
+
+std::exception_ptr answer_wait::in_vain(std::size_t rank) const noexcept {
+  const auto why = find_mismatch(me_, rank);
+  return why ? std::make_exception_ptr(*why) : nullptr;
 }
 
 // ---- arrivals of peers

@@ -47,6 +47,28 @@ struct message_header {
   std::uint64_t bytes;
 };
 
+/// A rank of another machine has called something else, and is asked what: ends with the error that
+/// names both calls, or without one where it answers no more.
+class answer_wait final : public collective_wait {
+public:
+  answer_wait(operation_state& me, const wire::link& on, std::size_t peer) noexcept
+      : collective_wait(me), link_(on), peer_(peer) {}
+
+  bool ready() noexcept override;
+  bool interrupted(clock_time now, bool thorough) noexcept override;
+  bool await_ready() noexcept { return false; }
+  void await_resume() { rethrow_interruption(); }
+
+private:
+  std::span<const std::size_t> candidates() const noexcept override { return {&peer_, 1}; }
+  bool awaits(std::size_t) const noexcept override { return true; }
+  std::exception_ptr in_vain(std::size_t rank) const noexcept override;
+
+  const wire::link& link_;
+  std::size_t peer_;
+  bool is_over_ = false;
+};
+
 /// Waits for a receiver's invitation. Where that does not come for long, it asks: a receiver that
 /// expects another length may believe that none is needed, and would wait for ever, too.
 class invitation_wait final : public collective_wait {

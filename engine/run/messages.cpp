@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include <muster/progress/within.hpp>
 #include <muster/run/diagnosis.hpp>
 
 namespace muster {
@@ -52,7 +54,11 @@ task<> messages::send_zero_copy(std::size_t to, std::span<const std::byte> bytes
   const wire::open_link out = link(to, purpose::send);
   const message_header header{ticket_.word, bytes.size()};
   co_await invitation_wait(*this, *out, header, to);
-  take_invitation(*out, to, bytes.size());
+  message_header invitation{};
+  out->take_invitation(bytes_of(invitation));
+  if (!is_expected(invitation, bytes.size())) [[unlikely]] {
+    co_await refuse_head(*out, invitation, to, bytes.size());
+  }
   co_await link_wait(*this, *out, until::can_put, 0, to);
   out->put(std::as_bytes(std::span(&header, 1)), bytes);
   co_await work();
@@ -80,9 +86,14 @@ task<> messages::receive(std::size_t from, std::span<std::byte> bytes) {
   }
   using until = link_wait::until;
   const wire::open_link in = link(from, purpose::receive);
+  message_header header{};
   do {
     co_await link_wait(*this, *in, until::holds, sizeof(message_header), from);
-  } while (take_header(*in, from, bytes.size()).bytes != bytes.size());
+    in->take(bytes_of(header));
+    if (!is_expected(header, bytes.size())) [[unlikely]] {
+      co_await refuse_head(*in, header, from, bytes.size());
+    }
+  } while (header.bytes != bytes.size());
   if (is_zero_copy(bytes.size())) {
     read_lent([&] { in->begin_taking(bytes); });
     co_await work();
@@ -90,7 +101,10 @@ task<> messages::receive(std::size_t from, std::span<std::byte> bytes) {
     if (in->body() == wire::link::body_state::in_place) co_return;
     // The sender finds out, and sends it once more, in pieces.
     co_await link_wait(*this, *in, until::holds, sizeof(message_header), from);
-    take_header(*in, from, bytes.size());
+    in->take(bytes_of(header));
+    if (!is_expected(header, bytes.size())) [[unlikely]] {
+      co_await refuse_head(*in, header, from, bytes.size());
+    }
   }
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(bytes.size(), machine().message_piece));
@@ -128,9 +142,14 @@ task<> messages::receive_note(std::size_t from, std::span<std::byte> note) {
     checks().note("receives", note.size(), most_note);
   }
   const wire::open_link in = link(from, purpose::receive);
+  message_header header{};
   do {
     co_await link_wait(*this, *in, link_wait::until::holds, sizeof(message_header), from);
-  } while (take_header(*in, from, note.size()).bytes != note.size());
+    in->take(bytes_of(header));
+    if (!is_expected(header, note.size())) [[unlikely]] {
+      co_await refuse_head(*in, header, from, note.size());
+    }
+  } while (header.bytes != note.size());
   if (!note.empty()) {  // came with its header, but from a sender that is not what it says
     co_await link_wait(*this, *in, link_wait::until::holds, note.size(), from);
     in->take(note);
@@ -138,32 +157,35 @@ task<> messages::receive_note(std::size_t from, std::span<std::byte> note) {
   co_await work();
 }
 
-message_header messages::take_header(wire::link& on, std::size_t from, std::size_t bytes) const {
-  message_header header;
-  on.take(bytes_of(header));
-  require_expected(header, from, bytes);
-  return header;
+bool messages::is_expected(const message_header& header, std::size_t bytes) const noexcept {
+  return header.word == ticket_.word && (header.bytes & ~message_header::asks) == bytes;
 }
 
-void messages::take_invitation(wire::link& on, std::size_t from, std::size_t bytes) const {
-  message_header header;
-  on.take_invitation(bytes_of(header));
-  require_expected(header, from, bytes);
-}
-
-void messages::require_expected(const message_header& header, std::size_t from,
-                                std::size_t bytes) const {
-  const std::uint64_t said = header.bytes & ~message_header::asks;
-  if (header.word == ticket_.word && said == bytes) return;
+task<> messages::refuse_head(const wire::link& on, message_header header, std::size_t from,
+                             std::size_t bytes) {
   if (auto why = find_mismatch(*this, from)) throw *why;
   if (has_neighbors(call_.what) && (header.word ^ ticket_.word) >> 32 != 0) {
     throw not_mutual(*this, from, header.word >> 32);
   }
+  const bool is_other_call = header.word != ticket_.word;
+  if (is_other_call && members().asks_for_calls_of(from)) {
+    constexpr std::chrono::seconds patience(1);
+    try {
+      co_await with_timeout(patience, hear_call(on, from));
+    } catch (const error& why) {
+      if (why.code() != errc::deadline_exceeded) throw;
+    }
+  }
   throw error(errc::mismatched_call,
-              "rank " + std::to_string(from) + " speaks of " + std::to_string(said) +
-                  " bytes where rank " + std::to_string(rank()) + " expected " +
-                  std::to_string(bytes) + " in " + describe(),
+              "rank " + std::to_string(from) + " speaks of " +
+                  std::to_string(header.bytes & ~message_header::asks) + " bytes where rank " +
+                  std::to_string(rank()) + " expected " + std::to_string(bytes) + " in " +
+                  describe() + (is_other_call ? "; that rank is in another call" : ""),
               from);
+}
+
+task<> messages::hear_call(const wire::link& on, std::size_t from) {
+  co_await answer_wait(*this, on, from);
 }
 
 void messages::check_length(std::size_t from, std::size_t sent, std::size_t expected) const {

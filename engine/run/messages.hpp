@@ -64,12 +64,14 @@ protected:
 private:
   task<> send_pieces(std::size_t rank, std::span<const std::byte> bytes);
   task<> send_zero_copy(std::size_t rank, std::span<const std::byte> bytes);
-  /// What comes next from a rank that is to send so many bytes; also a question.
-  message_header take_header(wire::link& on, std::size_t from, std::size_t bytes) const;
-  /// What a rank says with its next invitation, to send so many bytes.
-  void take_invitation(wire::link& on, std::size_t from, std::size_t bytes) const;
-  /// Whether what came from a rank is of this operation and of so many bytes; else throws.
-  void require_expected(const message_header& header, std::size_t from, std::size_t bytes) const;
+  /// What comes next from a rank, which may also be a question, is of this operation and of so many
+  /// bytes.
+  bool is_expected(const message_header& header, std::size_t bytes) const noexcept;
+  /// It is not: throws. Where that has to be asked, it waits for a while to hear what the rank
+  /// called instead, so that the error names both calls.
+  task<> refuse_head(const wire::link& on, message_header header, std::size_t from,
+                     std::size_t bytes);
+  task<> hear_call(const wire::link& on, std::size_t from);
 
   posted_places posted_;  // kept where verbs are checked
 };

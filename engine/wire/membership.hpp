@@ -53,6 +53,11 @@ public:
   call_record& own_record(std::size_t lane) const noexcept { return own_[lane * ranks_]; }
   /// What a rank called last in a lane.
   virtual recorded_call called(std::size_t lane, std::size_t rank) const noexcept = 0;
+  /// Whether that has to be asked of the rank, so that it is known later.
+  virtual bool asks_for_calls_of(std::size_t rank) const noexcept {
+    static_cast<void>(rank);
+    return false;
+  }
 
 protected:
   /// What operations touch directly, since a virtual call would cost more.

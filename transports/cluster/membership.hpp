@@ -58,6 +58,9 @@ public:
   bool all_heard(std::size_t rank) const noexcept override;
   void watch(std::size_t rank) noexcept override;
   wire::recorded_call called(std::size_t lane, std::size_t rank) const noexcept override;
+  bool asks_for_calls_of(std::size_t rank) const noexcept override {
+    return !job_.is_here(in_.members[rank]);
+  }
 
 private:
   // ---- team_news

@@ -176,9 +176,55 @@ TEST_CASE("different calls of ranks on different machines are an error on both")
         REQUIRE(why);
         INFO(std::string(why->what()));
         CHECK(why->code() == errc::mismatched_call);
+        // Whoever finds it, and whoever is told.
+        CHECK(why->text().find("allreduce(4 x int32, sum) on rank 0") != std::string::npos);
+        CHECK(why->text().find("allreduce(5 x int32, sum) on rank 1") != std::string::npos);
         sum_of_ones(of);
       },
       over_tcp({0, 1}));
+}
+
+/// Both sides of a mismatch that a message's head shows, however long the message.
+void check_names_both(const std::function<void(team&)>& calls, std::string_view of_rank_0,
+                      std::string_view of_rank_1) {
+  const watchdog alive("a mismatch of heads");
+  run_threads(
+      2,
+      [&](team& of) {
+        const auto copy = start(duplicate(of)).wait();
+        const auto why = failure_of([&] { calls(*copy); });
+        REQUIRE(why);
+        INFO(std::string(why->what()));
+        CHECK(why->code() == errc::mismatched_call);
+        CHECK(why->text().find(of_rank_0) != std::string::npos);
+        CHECK(why->text().find(of_rank_1) != std::string::npos);
+        sum_of_ones(of);  // an answer that was asked for late
+      },
+      over_tcp({0, 1}));
+}
+
+TEST_CASE("a mismatch that a message's head shows names both calls") {
+  check_names_both(
+      [](team& of) {
+        const std::vector<int> sent(of.rank() == 0 ? 8 : 70'000, 1);
+        std::vector<int> received(sent.size());
+        start(alltoall(of, sent, received)).wait();
+      },
+      "alltoall(4 x int32) on rank 0", "alltoall(35000 x int32) on rank 1");
+  check_names_both(
+      [](team& of) {
+        std::vector<int> values(of.rank() == 0 ? 100'000 : 200'000, 1);
+        start(bcast(of, values, 0)).wait();
+        start(barrier(of)).wait();
+      },
+      "bcast(100000 x int32, root 0) on rank 0", "bcast(200000 x int32, root 0) on rank 1");
+  check_names_both(
+      [](team& of) {
+        std::vector<int> values(2, 1);
+        if (of.rank() == 0) start(allreduce(of, values, sum)).wait();
+        start(barrier(of)).wait();
+      },
+      "allreduce(2 x int32, sum) on rank 0", "barrier() on rank 1");
 }
 
 TEST_CASE("calls that wait for each other without a message are an error") {
