@@ -63,8 +63,9 @@ DECLARES = {
     "limits": "numeric_limits",
     "list": "erase_if list",
     "map": "erase_if map multimap",
-    "memory": """addressof allocator assume_aligned construct_at destroy_at enable_shared_from_this make_shared
+    "memory": """addressof align allocator assume_aligned construct_at destroy_at enable_shared_from_this make_shared
         make_unique make_unique_for_overwrite shared_ptr to_address uninitialized_value_construct_n unique_ptr weak_ptr""",
+    "memory_resource": "pmr",
     "mutex": "call_once lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock unique_lock",
     "new": "align_val_t bad_alloc launder nothrow",
     "numbers": "numbers",
