@@ -156,7 +156,9 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                       std::optional<prepared_machine> prepared) {
   check_versions(tell_all(among, version_text(version)));
   tcp::open_rails rails = tcp::listen_on_rails(among.address_for_others());
-  const introduction mine{.who = shm::describe_this_process(), .at = rails.told};
+  const introduction mine{.who = shm::describe_this_process(),
+                          .at = rails.told,
+                          .launched = prepared ? prepared->lowest : not_launched};
   const std::vector<introduction> all = tell_all(among, mine);
   check_reaches(all);
   const std::vector<place> places = places_of(all);

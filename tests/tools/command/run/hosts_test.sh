@@ -32,6 +32,11 @@ done
 check "info says by what it is" eval 'MUSTER_REACTOR=epoll ends 0 "$muster" info && says "learnt by epoll (MUSTER_REACTOR)"'
 check "a reactor that there is not" eval 'MUSTER_REACTOR=kqueue ends 134 "${run[@]}" --hosts-made 2 -n 2 "$program" where &&
   says "MUSTER_REACTOR is '"'kqueue'"'; expected io_uring or epoll"'
+# Two launchers on one machine: each has made memory for its own ranks.
+printf '#!/bin/sh\nshift\nexec "$@"\n' >"$folder/here"
+chmod +x "$folder/here"
+check "the sweep on one machine under two names" \
+  ends 0 "${run[@]}" -n 4 --hosts a:2,b:2 --bind none --remote-shell "$folder/here" "$sweep"
 check "the first failure's status" ends 3 "${run[@]}" --hosts-made 2 -n 2 sh -c \
   '[ "$(hostname)" = h0 ] || exit 3; sleep 60'
 check "what is passed on" eval 'WORD=said ends 0 "${run[@]}" --hosts-made 2 -n 2 -x WORD sh -c "echo \$(hostname) \$WORD" &&
