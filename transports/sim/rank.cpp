@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <muster/base/prefetch.hpp>
+#include <muster/run/link_waits.hpp>
 
 #include "transports/sim/core.hpp"
 #include "transports/sim/simulation.hpp"
@@ -163,8 +164,7 @@ void rank::prefetch() const noexcept {
 void rank::prefetch_coroutine() const noexcept {
   prefetch_to_read(&core_);
   if (working_) prefetch_to_read(working_.address(), frame_bytes);
-  if (const waiter* const first = engine_.first_wait())
-    prefetch_to_read(first, sizeof(waiter) + 32);
+  if (const waiter* const first = engine_.first_wait()) prefetch_to_read(first, sizeof(link_wait));
 }
 
 void rank::prefetch_wait() const noexcept {

@@ -241,17 +241,20 @@ bool is_of_rank(event::kind what) noexcept {
 // What the next events are about lies in the caches no more where there are thousands of ranks. It
 // is found step by step, each of which needs what the one before has had fetched.
 void simulation::look_ahead() const noexcept {
-  if (const event* const one = queue_.upcoming(12)) {
+  // Events from one step to the next: about the time that a line of memory takes.
+  constexpr std::size_t apart = 4;
+  static_assert(3 * apart < event_queue::ahead);
+  if (const event* const one = queue_.upcoming(3 * apart)) {
     if (is_of_message(one->what)) prefetch_to_read(one->subject, sizeof(message));
     if (is_of_rank(one->what)) ranks_[one->rank].prefetch();
   }
-  if (const event* const one = queue_.upcoming(8)) {
+  if (const event* const one = queue_.upcoming(2 * apart)) {
     if (one->what == event::kind::deliver) {
       prefetch_to_read(static_cast<const message*>(one->subject)->on, sizeof(channel));
     }
     if (is_of_rank(one->what)) ranks_[one->rank].prefetch_coroutine();
   }
-  if (const event* const one = queue_.upcoming(4)) {
+  if (const event* const one = queue_.upcoming(apart)) {
     if (is_of_rank(one->what)) ranks_[one->rank].prefetch_wait();
   }
 }
