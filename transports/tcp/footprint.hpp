@@ -17,7 +17,7 @@ std::size_t window_within(std::size_t bytes, std::size_t peers, std::size_t subf
 inline constexpr std::size_t least_window = 4096;
 
 /// Descriptors of a rank that talks to nobody: those that it listens and asks by on each rail, and
-/// its epoll, its timer and its heartbeat's bell.
+/// its reactor, its timer and its heartbeat's bell.
 constexpr std::size_t idle_descriptors(std::size_t rails) noexcept { return 2 * rails + 3; }
 
 }  // namespace muster::tcp
