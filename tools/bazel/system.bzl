@@ -60,6 +60,12 @@ def system_libraries():
         linkopts = ["-lfmt"],
     )
     _system_library(
+        name = "gloo",
+        package = "libgloo-dev",
+        header = "/usr/include/gloo/context.h",
+        linkopts = ["-lgloo"],
+    )
+    _system_library(
         name = "hwloc",
         package = "libhwloc-dev",
         header = "/usr/include/hwloc.h",

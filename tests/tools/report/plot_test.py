@@ -123,6 +123,9 @@ KINDS = {
         "bcast, 4 ranks", "alltoall, 4 ranks", "barrier, 4 ranks", "time a call", "ratio", "size of the message",
         "size of one rank's block", "4 KiB", "1 µs", "2×", "a & b <c>  ·  Open MPI 4.1.4",
     ]),
+    "between hosts": (benchmark() + [measured("openmpi_han", us=4), measured("gloo", us=5)], [
+        "Muster beside Open MPI, MPICH, Open MPI with HAN and Gloo", "Open MPI with HAN", "Gloo",
+    ]),
     "late ranks": (benchmark(arrivals="random:mif=32", seed=7), [
         "Muster beside Open MPI and MPICH, arrivals random:mif=32, seed 7", "arrivals random:mif=32, seed 7",
     ]),
@@ -168,9 +171,9 @@ REMOVED = object()
 # Of each kind of JSON: where something is put, what, and what is said of it.
 AMISS = [
     (benchmark(), [
-        ((2, "library"), REMOVED, "entry 3: library is missing; expected one of muster, openmpi, mpich"),
-        ((0, "library"), REMOVED, "entry 1: library is missing; expected one of muster, openmpi, mpich"),
-        ((2, "library"), "nccl", 'entry 3: library is "nccl"; expected one of muster, openmpi, mpich'),
+        ((2, "library"), REMOVED, "entry 3: library is missing; expected one of muster, openmpi, openmpi_han, mpich, gloo"),
+        ((0, "library"), REMOVED, "entry 1: library is missing; expected one of muster, openmpi, openmpi_han, mpich, gloo"),
+        ((2, "library"), "nccl", 'entry 3: library is "nccl"; expected one of muster, openmpi, openmpi_han, mpich, gloo'),
         ((1,), 5, "entry 2 is 5; expected an object"),
         ((0, "median_us"), "1", 'entry 1: median_us is "1"; expected a number above 0'),
         ((0, "median_us"), 0, "entry 1: median_us is 0; expected a number above 0"),

@@ -36,6 +36,10 @@
 namespace muster::bench {
 namespace {
 
+std::vector<library> peers_of(const options& wanted) {
+  return wanted.peers.value_or(usual_peers(wanted.hosts));
+}
+
 /// Who is measured in a collective; nobody where it has none of the algorithms asked for.
 std::vector<contender> contenders_of(const options& wanted, collective what) {
   std::vector<contender> all;
@@ -44,7 +48,9 @@ std::vector<contender> contenders_of(const options& wanted, collective what) {
     all.push_back({library::muster, asked});
   }
   if (all.empty()) return all;
-  for (const library peer : wanted.peers) all.push_back({peer});
+  for (const library peer : peers_of(wanted)) {
+    if (has_collective(peer, what)) all.push_back({peer});
+  }
   return all;
 }
 
@@ -102,6 +108,16 @@ void require_ranks_for_hosts(const options& wanted) {
   }
   if (wanted.nodes == 1 && !wanted.shim_under) return;
   throw std::runtime_error("--hosts-made: goes with neither --nodes nor --shim");
+}
+
+void require_hosts_for_peers(const options& wanted) {
+  if (wanted.hosts > 1) return;
+  for (const library peer : peers_of(wanted)) {
+    if (!needs_hosts(peer)) continue;
+    throw std::runtime_error(
+        fmt::format("--vs: {} is measured between hosts alone; expected --hosts-made 2 or more",
+                    name_of(peer)));
+  }
 }
 
 void require_known_algorithms(const options& wanted) {
@@ -269,7 +285,7 @@ private:
       return skip(fmt::format("a library's buffers would take {}; expected less than {}",
                               readable_bytes(needed), readable_bytes(most_bytes)));
     }
-    const std::size_t all = needed * (1 + wanted_.peers.size());
+    const std::size_t all = needed * (1 + peers_of(wanted_).size());
     if (all > available_memory() / 2) {
       return skip(fmt::format("it needs {} of memory", readable_bytes(all)));
     }
@@ -356,7 +372,8 @@ std::vector<library> parse_peers(const std::string& text) {
     const auto which = library_named(text.substr(start, end - start));
     if (!which || *which == library::muster) {
       throw std::invalid_argument(
-          fmt::format("'{}' is not a peer; expected openmpi, mpich, both with a comma, or none",
+          fmt::format("'{}' is not a peer; expected openmpi, openmpi_han, mpich, gloo, several "
+                      "with commas, or none",
                       text.substr(start, end - start)));
     }
     if (std::find(peers.begin(), peers.end(), *which) == peers.end()) peers.push_back(*which);
@@ -367,7 +384,7 @@ std::vector<library> parse_peers(const std::string& text) {
 
 library parse_shim(const std::string& text) {
   const auto which = library_named(text);
-  if (which && *which != library::muster) return *which;
+  if (which == library::openmpi || which == library::mpich) return *which;
   throw std::invalid_argument(fmt::format("'{}' is not an MPI; expected openmpi or mpich", text));
 }
 
@@ -443,12 +460,15 @@ they take turns like libraries. Each has its ratio to the better peer; where sev
 collective does not have is left out there; where one does not suit the ranks or the size its cell
 stays empty. With --nodes Muster's ranks are spread over made-up nodes, which share no memory but the
 streams between them; the peers always have one node. With --hosts-made the ranks of all libraries
-are spread over hosts made of this machine, which share its cores; between hosts all use TCP.
+are spread over hosts made of this machine, which share its cores; between hosts all use TCP. Open MPI
+is measured there twice, as it is and with HAN, its collectives for several hosts; and so is Gloo, in
+the collectives that it has: the first eight.
 
 Examples:
   muster bench                                    8 ranks, the usual collectives, 8 B to 1 MiB
   muster bench alltoall -n 2,4,8,16 --sizes 8..1Mx4
   muster bench barrier -n 2 --rounds 25 --json barrier.json
+  muster bench allreduce --hosts-made 2 --vs openmpi_han,gloo
   muster bench alltoall allgather --arrivals late:share=25%,mif=128 --seed 7
   muster bench alltoall -n 16 --nodes 4 --algorithms pairwise,auto --sizes 8K
   muster bench alltoall -n 16 --nodes 4 --algorithms auto,pairwise --arrivals random:mif=32
@@ -470,6 +490,7 @@ int run_bench(const options& wanted) {
     require_arrivals_for(wanted);
     require_ranks_for_nodes(wanted);
     require_ranks_for_hosts(wanted);
+    require_hosts_for_peers(wanted);
     require_one_loop(wanted);
     require_whole_shim(wanted);
     const catalogs::extended_catalog known(wanted.catalog_file);
@@ -518,7 +539,8 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
   bench
       ->add_option_function<std::string>(
           "--vs", [wanted](const std::string& text) { wanted->peers = parse_peers(text); },
-          "peers: openmpi, mpich or none (default: openmpi,mpich)")
+          "peers: openmpi, mpich, between hosts also openmpi_han and gloo, or none (default: all "
+          "that there are)")
       ->check(CLI::Validator(checked(parse_peers), ""))
       ->type_name("PEERS");
   bench
@@ -526,7 +548,7 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
           "--shim",
           [wanted](const std::string& text) {
             wanted->shim_under = parse_shim(text);
-            wanted->peers = {*wanted->shim_under};
+            wanted->peers = std::vector{*wanted->shim_under};
           },
           "measure Muster preloaded into this MPI, openmpi or mpich, beside the MPI alone")
       ->check(CLI::Validator(checked(parse_shim), ""))

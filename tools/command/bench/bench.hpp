@@ -26,10 +26,10 @@ struct options {
   std::vector<collective> collectives{usual_collectives.begin(), usual_collectives.end()};
   std::vector<std::size_t> ranks{8};
   std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, 1048576};  ///< bytes
-  std::vector<library> peers{library::openmpi, library::mpich};
-  std::size_t nodes = 1;                ///< made-up ones that Muster's ranks are spread over
-  std::size_t hosts = 1;                ///< made ones that all ranks are spread over
-  bool hosts_are_made = false;          ///< and this process is among them
+  std::optional<std::vector<library>> peers;  ///< nothing: usual_peers
+  std::size_t nodes = 1;                      ///< made-up ones that Muster's ranks are spread over
+  std::size_t hosts = 1;                      ///< made ones that all ranks are spread over
+  bool hosts_are_made = false;                ///< and this process is among them
   std::optional<library> shim_under;    ///< the MPI that Muster is preloaded into; nothing: none
   std::vector<std::string> algorithms;  ///< Muster's, see parse_algorithms; none: as it chooses
   std::filesystem::path catalog_file;   ///< adds to those that there are; empty: none

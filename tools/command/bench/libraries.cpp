@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <muster/environment/environment.hpp>
@@ -15,17 +16,29 @@ namespace {
 
 using arguments = std::vector<std::string>;
 
-arguments muster_arguments(const extent& size, const program_places& places) {
+void append(arguments& to, const arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+/// Up to the program that `muster run` starts.
+arguments started_by_muster(const extent& size, const program_places& places) {
   arguments all{places.muster, "run", "-n", std::to_string(size.ranks)};
-  if (size.nodes > 1) all.insert(all.end(), {"--nodes", std::to_string(size.nodes)});
   if (size.hosts > 1) {
-    all.insert(all.end(), {"--hosts", made_hosts::list(size.ranks, size.hosts), "--remote-shell",
-                           made_hosts::remote_shell(), "--bind", "none"});
+    append(all, {"--hosts", made_hosts::list(size.ranks, size.hosts), "--remote-shell",
+                 made_hosts::remote_shell(), "--bind", "none"});
   }
+  return all;
+}
+
+arguments muster_arguments(const extent& size, const program_places& places) {
+  arguments all = started_by_muster(size, places);
+  if (size.nodes > 1) append(all, {"--nodes", std::to_string(size.nodes)});
   all.push_back(places.workers / "worker_muster");
-  if (!places.catalog_file.empty()) {
-    all.insert(all.end(), {"--catalog", places.catalog_file.string()});
-  }
+  if (!places.catalog_file.empty()) append(all, {"--catalog", places.catalog_file.string()});
+  return all;
+}
+
+arguments gloo_arguments(const extent& size, const program_places& places) {
+  arguments all = started_by_muster(size, places);
+  append(all, {places.workers / "worker_gloo", made_hosts::interface});
   return all;
 }
 
@@ -35,10 +48,8 @@ std::string joined(const std::vector<std::string>& preloaded) {
 }
 
 mpirun::mpi launched_by(library mpi) {
-  return mpi == library::openmpi ? mpirun::mpi::openmpi : mpirun::mpi::mpich;
+  return program_of(mpi) == library::openmpi ? mpirun::mpi::openmpi : mpirun::mpi::mpich;
 }
-
-void append(arguments& to, const arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 /// How an MPI's ranks are placed and wait.
 arguments placing(mpirun::mpi which, bool own_core) {
@@ -59,9 +70,10 @@ arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
   const std::string hosts = made_hosts::list(size.ranks, size.hosts);
   if (which == mpirun::mpi::mpich) {
     // Within a host MPICH has shared memory of its own.
-    return {"-iface",   "rail0", "-launcher",       "ssh",  "-launcher-exec", shell,
-            "-hosts",   hosts,   "-bind-to",        "none", "-genv",          "UCX_TLS",
-            "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"};
+    return {"-iface",         "rail0", "-launcher",       "ssh",
+            "-launcher-exec", shell,   "-hosts",          hosts,
+            "-bind-to",       "none",  "-genv",           "UCX_TLS",
+            "tcp,self",       "-genv", "UCX_NET_DEVICES", made_hosts::interface};
   }
   arguments all{"--host", hosts, "--oversubscribe", "--bind-to", "none"};
   const auto set = [&all](const char* name, const std::string& value) {
@@ -80,29 +92,32 @@ arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
 arguments mpi_arguments(library mpi, const extent& size, bool own_core,
                         const program_places& places, bool with_shim) {
   const mpirun::mpi which = launched_by(mpi);
-  arguments all{fmt::format("/usr/bin/mpirun.{}", name_of(mpi)), "-n", std::to_string(size.ranks)};
+  const std::string_view program = name_of(program_of(mpi));
+  arguments all{fmt::format("/usr/bin/mpirun.{}", program), "-n", std::to_string(size.ranks)};
   append(all, mpirun::as_whoever_this_is(which));
   append(all, size.hosts > 1 ? placing_on_hosts(which, size, own_core, places.remote_shell)
                              : placing(which, own_core));
+  if (mpi == library::openmpi_han) append(all, {"--mca", "coll_han_priority", "100"});
   arguments preloaded;
   if (with_shim) preloaded.push_back(places.shim_for(mpi));
   const std::string yielding(mpirun::preloaded_on_shared_cores(which));
   if (!own_core && !yielding.empty()) preloaded.push_back(places.workers / yielding);
   if (!preloaded.empty()) append(all, mpirun::set_variable(which, "LD_PRELOAD", joined(preloaded)));
-  all.push_back(places.workers / fmt::format("worker_{}", name_of(mpi)));
+  all.push_back(places.workers / fmt::format("worker_{}", program));
   return all;
 }
 
 }  // namespace
 
 std::string_view name_of(library which) {
-  constexpr std::array<std::string_view, all_libraries.size()> names{"muster", "openmpi", "mpich"};
+  constexpr std::array<std::string_view, all_libraries.size()> names{
+      "muster", "openmpi", "openmpi_han", "mpich", "gloo"};
   return names[static_cast<std::size_t>(which)];
 }
 
 std::string_view title_of(library which) {
-  constexpr std::array<std::string_view, all_libraries.size()> titles{"Muster", "Open MPI",
-                                                                      "MPICH"};
+  constexpr std::array<std::string_view, all_libraries.size()> titles{
+      "Muster", "Open MPI", "Open MPI with HAN", "MPICH", "Gloo"};
   return titles[static_cast<std::size_t>(which)];
 }
 
@@ -111,6 +126,25 @@ std::optional<library> library_named(std::string_view name) {
     if (name_of(which) == name) return which;
   }
   return std::nullopt;
+}
+
+library program_of(library which) {
+  return which == library::openmpi_han ? library::openmpi : which;
+}
+
+bool has_collective(library which, collective what) {
+  if (which != library::gloo) return true;
+  return std::ranges::find(usual_collectives, what) != usual_collectives.end();
+}
+
+bool needs_hosts(library which) { return which == library::openmpi_han || which == library::gloo; }
+
+std::vector<library> usual_peers(std::size_t hosts) {
+  std::vector<library> peers;
+  for (const library which : all_libraries) {
+    if (which != library::muster && (hosts > 1 || !needs_hosts(which))) peers.push_back(which);
+  }
+  return peers;
 }
 
 std::string title_of(const contender& who) {
@@ -128,7 +162,7 @@ program_places find_programs() {
   std::string tried;
   for (const auto& candidate : candidates) {
     for (const library which : all_libraries) {
-      const auto worker = candidate / fmt::format("worker_{}", name_of(which));
+      const auto worker = candidate / fmt::format("worker_{}", name_of(program_of(which)));
       if (std::filesystem::exists(worker)) {
         return {self, std::filesystem::weakly_canonical(candidate)};
       }
@@ -136,7 +170,8 @@ program_places find_programs() {
     tried += "\n  " + candidate.lexically_normal().string();
   }
   throw std::runtime_error(
-      "the benchmark's workers (worker_muster, worker_openmpi, worker_mpich) are in none of" +
+      "the benchmark's workers (worker_muster, worker_openmpi, worker_mpich, worker_gloo) are in "
+      "none of" +
       tried +
       "\nBuild //tools/command/bench:workers, or set MUSTER_BENCH_WORKERS to their folder.");
 }
@@ -151,6 +186,7 @@ command launch_command(library which, const extent& size, std::size_t cores,
   const bool with_shim = which == library::muster && places.shim_under;
   const library starts = with_shim ? *places.shim_under : which;
   if (starts == library::muster) return {muster_arguments(size, places), {}};
+  if (starts == library::gloo) return {gloo_arguments(size, places), {}};
   arguments environment;
   // A call that is never measured: all is made ready for it, as for any other.
   if (with_shim && places.excluded) environment.emplace_back("MUSTER_ENABLE=ibarrier");

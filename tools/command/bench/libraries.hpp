@@ -8,20 +8,33 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "tools/command/bench/measured.hpp"
 #include "tools/command/shared/process.hpp"
 
 namespace muster::bench {
 
-enum class library : std::uint8_t { muster, openmpi, mpich };
+enum class library : std::uint8_t { muster, openmpi, openmpi_han, mpich, gloo };
 
-inline constexpr std::array all_libraries{library::muster, library::openmpi, library::mpich};
+inline constexpr std::array all_libraries{library::muster, library::openmpi, library::openmpi_han,
+                                          library::mpich, library::gloo};
 
 /// As on the command line and in JSON.
 std::string_view name_of(library which);
 /// As in tables and plots.
 std::string_view title_of(library which);
 std::optional<library> library_named(std::string_view name);
+
+/// The library itself, or the one of which it is another way to be told: Open MPI with HAN is
+/// Open MPI.
+library program_of(library which);
+/// Whether it has this collective.
+bool has_collective(library which, collective what);
+/// Whether it is measured among made hosts alone.
+bool needs_hosts(library which);
+/// Beside whom Muster is measured unless others are asked for.
+std::vector<library> usual_peers(std::size_t hosts);
 
 /// Who is measured: a library, or Muster with an algorithm of its own.
 struct contender {

@@ -81,11 +81,14 @@ struct columns {
   bool late;
 };
 
+/// Of a library's times.
+std::size_t width_of(const contender& who) { return std::max(wide, title_of(who).size() + 2); }
+
 std::string names_of(const columns& shown) {
   std::string text = right("size", narrow);
   if (shown.label > 0) text += fmt::format("  {:<{}}", columns::heading, shown.label);
   if (shown.has_ours) text += right(title_of(library::muster), wide);
-  for (const contender& peer : shown.peers) text += right(title_of(peer), wide);
+  for (const contender& peer : shown.peers) text += right(title_of(peer), width_of(peer));
   text += right("ratio", narrow);
   if (shown.has_first) text += right("to first", narrow + 2);
   return text + right("trip", narrow) + right(shown.late ? "message" : "limit", wide) + "\n";
@@ -106,9 +109,9 @@ struct table_line {
   }
 };
 
-std::string time_cell(const measurement* one) {
+std::string time_cell(const measurement* one, std::size_t width) {
   const bool shown = one != nullptr && one->has_figures();
-  return right(shown ? readable_time(one->median_us) : std::string(missing), wide);
+  return right(shown ? readable_time(one->median_us) : std::string(missing), width);
 }
 
 /// The trip, and the limit or how long a message takes.
@@ -130,8 +133,11 @@ std::string text_of(const table_line& line, const columns& shown, const table_st
   std::string text = right(sized ? readable_bytes(line.at.bytes) : "", narrow);
   const std::string label = line.ours != nullptr ? label_of(*line.ours) : "";
   if (shown.label > 0) text += fmt::format("  {:<{}}", label, shown.label);
-  if (shown.has_ours) text += time_cell(line.ours);
-  for (const measurement* peer : line.peers) text += line.first ? time_cell(peer) : right("", wide);
+  if (shown.has_ours) text += time_cell(line.ours, wide);
+  for (std::size_t i = 0; i < line.peers.size(); ++i) {
+    const std::size_t width = width_of(shown.peers[i]);
+    text += line.first ? time_cell(line.peers[i], width) : right("", width);
+  }
   const auto ours = line.ours != nullptr ? *line.ours : measurement();
   text += ratio_cell(ours.ratio, narrow, style);
   if (shown.has_first) text += ratio_cell(ours.to_first, narrow + 2, style);
@@ -236,7 +242,7 @@ nlohmann::ordered_json to_json(std::span<const measurement> all, const environme
     object["machine"] = about.machine;
     object["date"] = about.date;
     for (const std::string& each : about.libraries) {
-      if (each.starts_with(title_of(one.of))) object["version"] = each;
+      if (each.starts_with(title_of(program_of(one.of)))) object["version"] = each;
     }
     array.push_back(std::move(object));
   }

@@ -9,6 +9,7 @@ namespace muster::made_hosts {
 
 /// Where the first interface of each is.
 inline constexpr const char* network = "10.77.0.0/24";
+inline constexpr const char* interface = "eth0";
 
 /// How many ranks each host has, evenly spread.
 std::vector<std::size_t> spread(std::size_t ranks, std::size_t hosts);

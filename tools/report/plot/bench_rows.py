@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 from plot.read import COUNT, POSITIVE, TEXT, WHOLE, Row, check_size, fields, in_order, one_of, or_null
 from plot.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Style
 
-LIBRARIES = {"muster": "Muster", "openmpi": "Open MPI", "mpich": "MPICH"}
+LIBRARIES = {
+    "muster": "Muster", "openmpi": "Open MPI", "openmpi_han": "Open MPI with HAN", "mpich": "MPICH", "gloo": "Gloo",
+}
 LIBRARY_STYLES = {
     "muster": {"color": VERMILION, "marker": "o", "linewidth": 2.6, "markersize": 7.5},
     "openmpi": {"color": BLUE, "marker": "s", "linewidth": 1.8, "markersize": 6.5},
+    "openmpi_han": {"color": SKY, "marker": "D", "linewidth": 1.8, "markersize": 6},
     "mpich": {"color": PURPLE, "marker": "^", "linewidth": 1.8, "markersize": 7.5},
+    "gloo": {"color": GREEN, "marker": "v", "linewidth": 1.8, "markersize": 7.5},
 }
 
 ROW = fields({

@@ -24,6 +24,8 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(says(complaint({"bench", "--sizes", "12"}), "--sizes: '12' is not a multiple of 8"));
   CHECK(says(complaint({"bench", "-n", "0"}), "--ranks: '0' is not a number of ranks"));
   CHECK(says(complaint({"bench", "--vs", "lam"}), "--vs: 'lam' is not a peer; expected openmpi"));
+  CHECK(says(complaint({"bench", "--shim", "openmpi_han"}), "'openmpi_han' is not an MPI"));
+  CHECK(says(complaint({"bench", "--shim", "gloo"}), "'gloo' is not an MPI"));
   CHECK(says(complaint({"bench", "--nodes", "0"}), "--nodes"));
   CHECK(
       says(complaint({"bench", "--loop", "x"}), "--loop: 'x' is neither back-to-back nor barrier"));
@@ -44,6 +46,15 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(says(complaint({"bench", "--arrivals", "none", "--seed", "x"}), "--seed"));
   CHECK(says(complaint({"bench", "--seed", "1"}), "--seed requires --arrivals"));
   CHECK(says(complaint({"bench", "--message-time", "1"}), "--message-time requires --arrivals"));
+}
+
+TEST_CASE("command: a peer for several hosts is not measured on one machine") {
+  options wanted;
+  wanted.plot.clear();
+  for (const library peer : {library::openmpi_han, library::gloo}) {
+    wanted.peers = std::vector{peer};
+    CHECK(run_bench(wanted) == 1);
+  }
 }
 
 TEST_CASE("command: a file that can't be written is found out before measuring") {

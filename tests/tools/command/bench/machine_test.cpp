@@ -109,6 +109,40 @@ TEST_CASE("libraries: Muster under an MPI is that MPI with the shim preloaded") 
   CHECK_FALSE(has(launch_command(library::mpich, {2}, 2, places), "LD_PRELOAD"));
 }
 
+TEST_CASE("libraries: Open MPI with HAN is Open MPI that is told so, on hosts") {
+  const program_places places{
+      .muster = "/bin/muster", .workers = "/lib/command/bench", .remote_shell = "/tmp/shell"};
+  const command han = launch_command(library::openmpi_han, {4, 1, 2}, 2, places);
+  CHECK(has(han, "/usr/bin/mpirun.openmpi"));
+  CHECK(has(han, "coll_han_priority"));
+  CHECK(has(han, "/lib/command/bench/worker_openmpi"));
+  CHECK(has(han, "ob1"));
+  CHECK_FALSE(has(launch_command(library::openmpi, {4, 1, 2}, 2, places), "coll_han_priority"));
+}
+
+TEST_CASE("libraries: Gloo's ranks are started by Muster and told an interface") {
+  const program_places places{"/bin/muster", "/lib/command/bench"};
+  const command gloo = launch_command(library::gloo, {4, 1, 2}, 2, places);
+  CHECK(has(gloo, "/bin/muster"));
+  CHECK(has(gloo, "h0:2,h1:2"));
+  REQUIRE(gloo.arguments.size() > 2);
+  CHECK(gloo.arguments.back() == "eth0");
+  CHECK(gloo.arguments.end()[-2] == "/lib/command/bench/worker_gloo");
+}
+
+TEST_CASE("libraries: who is measured where") {
+  using enum library;
+  CHECK(usual_peers(1) == std::vector{openmpi, mpich});
+  CHECK(usual_peers(2) == std::vector{openmpi, openmpi_han, mpich, gloo});
+  for (const library peer : usual_peers(1)) CHECK_FALSE(needs_hosts(peer));
+}
+
+TEST_CASE("libraries: Gloo has the usual collectives alone") {
+  for (const collective what : usual_collectives) CHECK(has_collective(library::gloo, what));
+  CHECK_FALSE(has_collective(library::gloo, collective::scan));
+  CHECK(has_collective(library::openmpi_han, collective::scan));
+}
+
 TEST_CASE("libraries: names") {
   for (const library which : all_libraries) CHECK(library_named(name_of(which)) == which);
   CHECK_FALSE(library_named("lam").has_value());

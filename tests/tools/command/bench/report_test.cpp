@@ -174,6 +174,18 @@ TEST_CASE("json: where and when, and which version of each library") {
   CHECK_FALSE(array.at(2).contains("version"));
 }
 
+TEST_CASE("json: the version of a library that is measured in two ways") {
+  const point at{collective::bcast, 4, 8};
+  const environment_facts about{"two CPUs", "today", {"Open MPI 4.1.4", "Gloo 0.5.0"}};
+  const auto array = to_json(std::vector<measurement>{measured(library::openmpi_han, at, 1),
+                                                      measured(library::gloo, at, 1)},
+                             about);
+  CHECK(array.at(0).at("library") == "openmpi_han");
+  CHECK(array.at(0).at("version") == "Open MPI 4.1.4");
+  CHECK(array.at(1).at("library") == "gloo");
+  CHECK(array.at(1).at("version") == "Gloo 0.5.0");
+}
+
 TEST_CASE("json: what algorithm was asked for, and whether it suits") {
   const auto all = results_of_algorithms();
   CHECK(to_json(all[2]).at("asked") == "auto");
@@ -249,6 +261,18 @@ TEST_CASE("table: a row an algorithm; what is of the point is told once") {
         "   4 KiB  pairwise       2.00 µs    3.00 µs    1.50         –   50 ns          –\n"
         "          flat                 –                  –         –  does not suit\n"
         "          auto: bruck    1.00 µs               3.00      2.00\n");
+}
+
+TEST_CASE("table: a library with a long name has a wide column") {
+  const point at{collective::bcast, 4, 8};
+  std::vector<measurement> here{measured(library::muster, at, 1),
+                                measured(library::openmpi_han, at, 2),
+                                measured(library::gloo, at, 3)};
+  compare(here);
+  const std::string table = point_table(here, collective::bcast, 4, {});
+  CHECK(table.ends_with(
+      "    size     Muster  Open MPI with HAN       Gloo   ratio    trip      limit\n"
+      "     8 B    1.00 µs            2.00 µs    3.00 µs    2.00   50 ns          –\n"));
 }
 
 TEST_CASE("table: means of each algorithm, over the peers and over the first") {
