@@ -1,6 +1,8 @@
 #include "transports/tcp/uring_reactor.hpp"
 
 #include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -42,6 +44,7 @@ bool uring_reactor::begin(std::string& why) noexcept {
     return false;
   }
   has_ring_ = true;
+  owner_ = ::getpid();
   // Multishot receive cannot be asked for; it came with this.
   io_uring_probe* const known = ::io_uring_get_probe_ring(&ring_);
   const bool is_new = known != nullptr && ::io_uring_opcode_supported(known, IORING_OP_SEND_ZC);
@@ -71,15 +74,30 @@ bool uring_reactor::begin(std::string& why) noexcept {
   return true;
 }
 
-// What the system still does for a ring that is gone would keep its sockets open.
 uring_reactor::~uring_reactor() {
   if (has_ring_) {
-    ::io_uring_prep_cancel64(&next_entry(), 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
-    ::io_uring_submit_and_get_events(&ring_);
-    ::io_uring_queue_exit(&ring_);
+    if (!is_inherited()) cancel_all();
+    unmap();
   }
   std::free(free_);
 }
+
+// What the system still does for a ring that is gone would keep its sockets open.
+void uring_reactor::cancel_all() noexcept {
+  ::io_uring_prep_cancel64(&next_entry(), 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
+  ::io_uring_submit_and_get_events(&ring_);
+}
+
+// As `io_uring_queue_exit` does, but by the C library's calls, of which sanitizers know: another
+// thread may get the same memory and the same descriptor next.
+void uring_reactor::unmap() noexcept {
+  ::munmap(ring_.sq.sqes, ring_.sq.ring_entries * sizeof(io_uring_sqe));
+  ::munmap(ring_.sq.ring_ptr, ring_.sq.ring_sz);
+  if (ring_.cq.ring_ptr != ring_.sq.ring_ptr) ::munmap(ring_.cq.ring_ptr, ring_.cq.ring_sz);
+  ::close(ring_.ring_fd);
+}
+
+bool uring_reactor::is_inherited() const noexcept { return ::getpid() != owner_; }
 
 // ---- what is watched
 
@@ -107,12 +125,13 @@ void uring_reactor::remove(std::uint32_t watch) noexcept {
   one.generation = (one.generation + 1) & generations;
   one.awaits_readable = false;
   std::erase(soon_, watch);
+  unused_.push_back(watch);
+  if (is_inherited()) return;
   io_uring_sqe& entry = next_entry();
   ::io_uring_prep_cancel_fd(&entry, one.descriptor, IORING_ASYNC_CANCEL_ALL);
   entry.user_data = name_of(watch, operation::cancel);
   // At once: what is under way would keep a socket open that is closed next.
   ::io_uring_submit_and_get_events(&ring_);
-  unused_.push_back(watch);
 }
 
 std::uint64_t uring_reactor::name_of(std::uint32_t watch, operation what) const noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <liburing.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,10 @@ private:
 
   uring_reactor() noexcept = default;
   bool begin(std::string& why) noexcept;
+  /// Whether this process has it from one that forked it, which goes on using it.
+  bool is_inherited() const noexcept;
+  void cancel_all() noexcept;
+  void unmap() noexcept;
   std::uint64_t name_of(std::uint32_t watch, operation what) const noexcept;
   io_uring_sqe& next_entry() noexcept;
   void submit() noexcept;
@@ -67,6 +72,7 @@ private:
 
   io_uring ring_{};
   bool has_ring_ = false;
+  pid_t owner_ = 0;
   io_uring_buf_ring* free_ = nullptr;
   std::unique_ptr<std::byte[]> buffers_;
   std::vector<watched> watched_;

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -179,6 +180,28 @@ TEST_CASE("what io_uring watches no more it keeps open no more") {
   two.near = descriptor();
   char byte = 0;
   CHECK(::recv(two.far.get(), &byte, 1, 0) == 0);
+}
+
+TEST_CASE("a process that was forked ends its own part of an io_uring alone") {
+  std::unique_ptr<reactor> by = by_uring();
+  const ends two = connected();
+  std::optional<tcp::registration> watch;
+  watch.emplace(*by, two.near.get(), 7, reactor::interest::messages);
+  memo told;
+  watch->begin_bringing();
+  by->look(told);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    watch.reset();
+    by.reset();
+    ::_exit(0);
+  }
+  int status = 1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  say(two, "on");
+  CHECK(look_until(*by, told, [&] { return told.brought == "on"; }));
+  CHECK(told.stops == 0);
 }
 
 TEST_CASE("a socket that io_uring watched for a thread that has ended is watched on") {
