@@ -55,7 +55,7 @@ endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector
     : how_(how),
       doors_(std::move(doors)),
       peers_(std::move(peers)),
-      reactor_(make_reactor(how.reactor, why_not_io_uring_)),
+      reactor_(make_reactor(how.reactor)),
       made_(peers_.size()),
       states_(peers_.size(), wire::liveness::alive),
       losses_(peers_.size()) {

@@ -75,7 +75,6 @@ public:
   /// \param farewell news without bytes
   /// \param broken   nobody may take it any more: it waits for 5 s at most
   void leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept;
-  reactor::kind which_reactor() const noexcept { return reactor_->which(); }
   /// What the connections of this rank can come to take, of its own memory.
   std::size_t most_bytes() const noexcept;
   /// How many descriptors this endpoint can come to have.
@@ -162,7 +161,6 @@ private:
   settings how_;
   std::vector<listener> doors_;
   std::vector<paths> peers_;
-  std::string why_not_io_uring_;
   std::unique_ptr<tcp::reactor> reactor_;  // outlives all that it watches
   attempts attempts_;
   std::vector<peer_connection*> made_;     // by rank; null: not yet

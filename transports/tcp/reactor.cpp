@@ -1,5 +1,7 @@
 #include "transports/tcp/reactor.hpp"
 
+#include <utility>
+
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
 
@@ -22,12 +24,14 @@ std::string_view name(reactor::kind which) noexcept {
   return which == reactor::kind::epoll ? "epoll" : "io_uring";
 }
 
-std::unique_ptr<reactor> make_reactor(std::optional<reactor::kind> chosen, std::string& why) {
+std::unique_ptr<reactor> make_reactor(std::optional<reactor::kind> chosen, std::string* why) {
   if (chosen != reactor::kind::epoll) {
-    if (auto made = uring_reactor::try_make(why)) return made;
+    std::string refused;
+    if (auto made = uring_reactor::try_make(refused)) return made;
     if (chosen) {
-      throw error(errc::resource, "tcp: io_uring was asked for, and is not to be had: " + why);
+      throw error(errc::resource, "tcp: io_uring was asked for, and is not to be had: " + refused);
     }
+    if (why != nullptr) *why = std::move(refused);
   }
   return std::make_unique<epoll_reactor>();
 }

@@ -102,8 +102,9 @@ constexpr std::size_t most_brought = std::size_t{4} << 10;
 std::optional<reactor::kind> chosen_reactor();
 std::string_view name(reactor::kind which) noexcept;
 /// The one chosen; by itself io_uring, where the system has it.
-/// \param why gets what the system says where it has none
+/// \param why not null: gets what the system says where it has none
 /// \throws error `errc::resource`
-std::unique_ptr<reactor> make_reactor(std::optional<reactor::kind> chosen, std::string& why);
+std::unique_ptr<reactor> make_reactor(std::optional<reactor::kind> chosen,
+                                      std::string* why = nullptr);
 
 }  // namespace muster::tcp

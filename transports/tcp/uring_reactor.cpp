@@ -59,7 +59,7 @@ bool uring_reactor::begin(std::string& why) noexcept {
     why = "no memory";
     return false;
   }
-  free_ = static_cast<io_uring_buf_ring*>(memory);
+  free_.reset(static_cast<io_uring_buf_ring*>(memory));
   io_uring_buf_reg pool{};
   pool.ring_addr = reinterpret_cast<std::uintptr_t>(memory);
   pool.ring_entries = buffers;
@@ -69,17 +69,15 @@ bool uring_reactor::begin(std::string& why) noexcept {
     return false;
   }
   buffers_ = std::make_unique_for_overwrite<std::byte[]>(buffers * most_brought);
-  ::io_uring_buf_ring_init(free_);
+  ::io_uring_buf_ring_init(free_.get());
   for (unsigned each = 0; each < buffers; ++each) give_back(each);
   return true;
 }
 
 uring_reactor::~uring_reactor() {
-  if (has_ring_) {
-    if (!is_inherited()) cancel_all();
-    unmap();
-  }
-  std::free(free_);
+  if (!has_ring_) return;
+  if (!is_inherited()) cancel_all();
+  unmap();
 }
 
 // What the system still does for a ring that is gone would keep its sockets open.
@@ -274,10 +272,10 @@ void uring_reactor::handle_received(const io_uring_cqe& done, std::uint32_t watc
 }
 
 void uring_reactor::give_back(unsigned buffer) noexcept {
-  ::io_uring_buf_ring_add(free_, buffers_.get() + buffer * most_brought, most_brought,
+  ::io_uring_buf_ring_add(free_.get(), buffers_.get() + buffer * most_brought, most_brought,
                           static_cast<unsigned short>(buffer), ::io_uring_buf_ring_mask(buffers),
                           0);
-  ::io_uring_buf_ring_advance(free_, 1);
+  ::io_uring_buf_ring_advance(free_.get(), 1);
 }
 
 }  // namespace muster::tcp

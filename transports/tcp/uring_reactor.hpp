@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -73,7 +74,10 @@ private:
   io_uring ring_{};
   bool has_ring_ = false;
   pid_t owner_ = 0;
-  io_uring_buf_ring* free_ = nullptr;
+  struct deleter {
+    void operator()(io_uring_buf_ring* pool) const noexcept { std::free(pool); }
+  };
+  std::unique_ptr<io_uring_buf_ring, deleter> free_;
   std::unique_ptr<std::byte[]> buffers_;
   std::vector<watched> watched_;
   std::vector<std::uint32_t> unused_;  // of `watched_`

@@ -35,8 +35,7 @@ struct line final : reactor::handler {
   descriptor far;
 
   line(reactor::kind which, std::size_t bytes) : near(bytes) {
-    std::string why;
-    by = tcp::make_reactor(which, why);
+    by = tcp::make_reactor(which);
     std::array<int, 2> both{};
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, both.data()) == 0);
     tcp::registration watch(*by, both[0], 0, reactor::interest::messages);

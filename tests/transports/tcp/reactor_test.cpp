@@ -51,10 +51,10 @@ enum found { fell_back = 0, did_not = 1, could_not_try = 2 };
 int look_without_io_uring() {
   if (!refuse_io_uring()) return could_not_try;
   std::string why;
-  const bool is_epoll = tcp::make_reactor({}, why)->which() == reactor::kind::epoll;
+  const bool is_epoll = tcp::make_reactor({}, &why)->which() == reactor::kind::epoll;
   if (!is_epoll || why != "Operation not permitted") return did_not;
   try {
-    tcp::make_reactor(reactor::kind::io_uring, why);
+    tcp::make_reactor(reactor::kind::io_uring);
     return did_not;
   } catch (const error& refused) {
     const bool says_why = std::string(refused.what()).find(why) != std::string::npos;
@@ -114,10 +114,7 @@ bool look_until(reactor& by, memo& told, So so) {
   return true;
 }
 
-std::unique_ptr<reactor> by_uring() {
-  std::string why;
-  return tcp::make_reactor(reactor::kind::io_uring, why);
-}
+std::unique_ptr<reactor> by_uring() { return tcp::make_reactor(reactor::kind::io_uring); }
 
 void say(const ends& through, const std::string& text) {
   REQUIRE(::send(through.far.get(), text.data(), text.size(), 0) ==
@@ -223,8 +220,7 @@ TEST_CASE("a socket that io_uring watched for a thread that has ended is watched
 TEST_CASE("both become readable once something has come") {
   for (const reactor::kind which : {reactor::kind::epoll, reactor::kind::io_uring}) {
     CAPTURE(tcp::name(which));
-    std::string why;
-    const auto by = tcp::make_reactor(which, why);
+    const auto by = tcp::make_reactor(which);
     const ends two = connected();
     const tcp::registration watch(*by, two.near.get(), 7, reactor::interest::messages);
     memo told;

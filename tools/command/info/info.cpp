@@ -125,7 +125,7 @@ void add_rails(std::string& text) {
 void add_reactor(std::string& text) {
   std::string why;
   const auto chosen = tcp::chosen_reactor();
-  const auto here = tcp::make_reactor(chosen, why);
+  const auto here = tcp::make_reactor(chosen, &why);
   auto out = std::back_inserter(text);
   fmt::format_to(out, "  What comes is learnt by {}{}\n", tcp::name(here->which()),
                  chosen         ? " (MUSTER_REACTOR)"
