@@ -53,7 +53,7 @@ std::size_t context::first_here() {
   while (!is_of_this_operation(seen)) {
     if (first.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) seen = mine;
   }
-  have_fetched(&first);
+  have_read(&first);
   return seen & std::numeric_limits<std::uint32_t>::max();
 }
 

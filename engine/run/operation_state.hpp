@@ -128,10 +128,11 @@ public:
       prefetch_next(local_peer, published);
     }
   }
-  /// Where time is virtual, fetching a flag's line takes some.
-  void have_fetched(const void* flag) const noexcept {
+  /// What a rank does once it has seen what a flag says. Where time is virtual, fetching its line
+  /// takes some; and only what a flag announced that was read may be read.
+  void have_read(const void* flag) const noexcept {
     if (wire::virtual_time* const time = this->time()) [[unlikely]] {
-      time->fetch_line(flag);
+      time->read_flag(flag);
     }
   }
   /// Whether the last users of the operation's lane and stage are done with them.

@@ -280,7 +280,7 @@ pipeline::return_wait pipeline::taken(std::size_t segment, std::size_t readers) 
 void pipeline::segment_wait::await_resume() {
   rethrow_interruption();
   if (local_peer_ == me_.node_index()) return;
-  me_.have_fetched(watched());
+  me_.have_read(watched());
   me_.check_fingerprint(local_peer_);
 }
 

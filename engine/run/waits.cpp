@@ -166,7 +166,7 @@ bool count_in_wait::await_resume() const {
   if (counted % local_peers != 0) return false;
   for (std::size_t i = 0; i < local_peers; ++i) {
     if (i == me_.node_index()) continue;
-    me_.have_fetched(&me_.arrival(i).word);
+    me_.have_read(&me_.arrival(i).word);
     me_.check_fingerprint(i);
   }
   return true;
@@ -183,7 +183,7 @@ const void* read_wait::watched() const noexcept { return &me_.arrival(local_peer
 
 std::span<const std::byte> read_wait::await_resume() {
   rethrow_interruption();
-  me_.have_fetched(watched());
+  me_.have_read(watched());
   me_.check_fingerprint(local_peer_);
   return {me_.publication(local_peer_, bytes_), bytes_};
 }
@@ -227,7 +227,7 @@ void everybody::await_resume() {
   rethrow_interruption();
   for (std::size_t i = 0; i < among_.size(); ++i) {
     if (among_[i] == me_.node_index()) continue;
-    me_.have_fetched(watched_of(among_[i]));
+    me_.have_read(watched_of(among_[i]));
     me_.check_fingerprint(among_[i]);
   }
 }
@@ -290,7 +290,7 @@ std::optional<std::size_t> local_peer_arrivals::take_arrival() {
   rethrow_interruption();
   if (found_count_ == 0) return std::nullopt;
   cursor_ = found_.first_from(cursor_);
-  me_.have_fetched(watched_of(cursor_));
+  me_.have_read(watched_of(cursor_));
   me_.check_fingerprint(cursor_);
   found_.erase(cursor_);
   --found_count_;

@@ -23,8 +23,9 @@ public:
   /// Throws what a reduction of the user's own does.
   virtual void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
                        std::size_t count) = 0;
-  /// The rank has seen what `flag`, in another rank's line, says: the line had to be fetched.
-  virtual void fetch_line(const void* flag) noexcept = 0;
+  /// The rank has seen what `flag`, in another rank's line, says: the line had to be fetched, and
+  /// what was written before may be read.
+  virtual void read_flag(const void* flag) noexcept = 0;
   /// The rank is about to change, at once, a flag that others of its node change, too: whatever it
   /// announced before is seen by then, and the line has to be fetched from whoever changed it last.
   /// \returns whether that takes until later; then the rank is resumed when it can change it.

@@ -175,7 +175,7 @@ void fabric::combine(const arguments& call, std::byte* to, std::span<const std::
                      std::size_t count) {
   rank_.combine(call, to, from, count);
 }
-void fabric::fetch_line(const void* flag) noexcept { rank_.fetch_line(flag); }
+void fabric::read_flag(const void* flag) noexcept { rank_.read_flag(flag); }
 bool fabric::take_line(const void* flag) noexcept { return rank_.take_line(flag); }
 bool fabric::carries_payload() const noexcept { return in_.with_payload(); }
 bool fabric::busy() const noexcept { return rank_.busy(); }

@@ -89,7 +89,7 @@ public:
   void copy(std::span<std::byte> to, const std::byte* from) noexcept override;
   void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
                std::size_t count) override;
-  void fetch_line(const void* flag) noexcept override;
+  void read_flag(const void* flag) noexcept override;
   bool take_line(const void* flag) noexcept override;
   bool carries_payload() const noexcept override;
   bool busy() const noexcept override;

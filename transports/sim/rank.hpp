@@ -76,7 +76,7 @@ public:
   void copy(std::span<std::byte> to, const std::byte* from) noexcept;
   void combine(const arguments& call, std::byte* to, std::span<const std::byte* const> from,
                std::size_t count);
-  void fetch_line(const void* flag) noexcept;
+  void read_flag(const void* flag) noexcept;
   bool take_line(const void* flag) noexcept;
   bool busy() const noexcept;
   void resume_when_done(std::coroutine_handle<> next) noexcept;
@@ -118,6 +118,7 @@ private:
   void charge_copy(std::size_t bytes, level to, level from) noexcept;
   /// The line with which another rank's data begin has to travel.
   void charge_line(const std::byte* from) noexcept;
+  void fetch_line(const void* line) noexcept;
   /// Holds what is read and written of shared memory against what is announced.
   void watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
              std::size_t bytes);
@@ -191,8 +192,6 @@ private:
   future<> program_;
 
   picoseconds last_visible_ = 0;       // its flags become visible in order
-  std::uint64_t announced_ = 0;        // flags set so far
-  std::uint64_t visible_ = 0;          // of those, seen by the others
   picoseconds next_deadline_ = never;  // of some wait, and scheduled
   // Of the last operation begun.
   collective what_ = collective::barrier;

@@ -10,7 +10,7 @@
 namespace muster::sim {
 
 void rank::announce(wire::counter& word, std::uint64_t value) noexcept {
-  ++announced_;
+  if (happens_before* const order = in_.order()) order->announce(number_);
   in_.say(number_);
   // Strictly one after the other: what a rank announces becomes visible in that order.
   last_visible_ = std::max(local() + in_.disturbed(in_.costs().flag), last_visible_ + 1);
@@ -70,6 +70,7 @@ void rank::post(message& one) noexcept {
   }
   const picoseconds begins = local();
   one.on->post();
+  if (happens_before* const order = in_.order()) order->send(number_, one.number);
   in_.say(number_);
   if (in_node) {
     ++counters_.node_sends;
@@ -141,6 +142,7 @@ void rank::receive(const message& one, std::span<std::byte> to) {
 }
 
 void rank::notice(const message& one) noexcept {
+  if (happens_before* const order = in_.order()) order->take(number_, one.number);
   if (!is_local_peer(one.from)) charge(in_.costs().receive);
 }
 

@@ -66,12 +66,17 @@ void rank::charge_line(const std::byte* from) noexcept {
   charge(alone ? first_line_ : first_line_ / at_once);
 }
 
+void rank::read_flag(const void* flag) noexcept {
+  if (happens_before* const order = in_.order()) order->read(number_, flag);
+  fetch_line(flag);
+}
+
 // Others may want the same line at the same time.
-void rank::fetch_line(const void* flag) noexcept {
+void rank::fetch_line(const void* line) noexcept {
   const picoseconds each = in_.costs().line_read;
   if (each == 0) return;
   const picoseconds begins = local();
-  charge(node_.read_line(flag, in_.now(), begins, each) - begins);
+  charge(node_.read_line(line, in_.now(), begins, each) - begins);
 }
 
 // Done when it can be seen, unlike a store: that may wait for its line while the rank goes on.
@@ -137,14 +142,15 @@ void rank::end_operation(const position& in, std::uint64_t sequence, std::size_t
 
 void rank::watch(std::span<const std::byte> to, std::span<const std::byte* const> from,
                  std::size_t bytes) {
-  if (!in_.options().watch_reads || in_.is_ending()) return;
-  const auto announced = [this](std::size_t rank) { return in_.rank_at(rank).visible_; };
+  const happens_before* const order = in_.order();
+  if (order == nullptr || in_.is_ending()) return;
+  const auto known = [this, order](std::size_t rank) { return order->known(number_, rank); };
   for (const std::byte* each : from) {
     if (!node_.is_shared(each)) continue;
-    const auto writer = node_.writes.premature({each, bytes}, number_, announced);
+    const auto writer = node_.writes.premature({each, bytes}, number_, known);
     if (writer) in_.read_prematurely(number_, *writer, std::string(name(what_)));
   }
-  if (node_.is_shared(to.data())) node_.writes.write(to, number_, announced_ + 1);
+  if (node_.is_shared(to.data())) node_.writes.write(to, number_, order->announced(number_) + 1);
 }
 
 void rank::count_read(const std::byte* from, std::size_t bytes) noexcept {

@@ -112,6 +112,7 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
   records_.emplace(wire::lanes * shape_->size() * sizeof(wire::call_record));
   states_.resize(shape_->size(), wire::liveness::alive);
   gathering_.emplace(shape_->size());
+  if (options_.watch_reads) order_.emplace(shape_->size());
   const std::vector<std::size_t> first_core = make_nodes();
   for (std::size_t i = 0; i < shape_->size(); ++i) {
     const std::size_t on = shape_->node_of(i);
@@ -166,7 +167,7 @@ picoseconds simulation::awake_for(std::size_t number) const noexcept {
 void simulation::schedule(picoseconds when, event::kind what, std::size_t whose, void* subject,
                           std::uint64_t value) {
   if (ending_) return;
-  const std::uint64_t order = options_.shuffle ? random_.next() : order_++;
+  const std::uint64_t order = options_.shuffle ? random_.next() : last_event_++;
   queue_.push({when, order, what, static_cast<std::uint32_t>(whose), subject, value});
 }
 
@@ -310,7 +311,7 @@ void simulation::happen(const event& one) {
 void simulation::become_visible(const event& one) {
   sim::rank& announcer = ranks_[one.rank];
   hear(one.rank);
-  ++announcer.visible_;
+  if (order_) order_->become_visible(one.rank, one.subject);
   // Asked before the word changes: what a wait watches next may depend on it.
   concerned_.clear();
   for (sim::rank* each : announcer.node_.ranks) {

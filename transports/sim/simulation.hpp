@@ -25,6 +25,7 @@
 #include "transports/sim/counters.hpp"
 #include "transports/sim/event_queue.hpp"
 #include "transports/sim/gathering.hpp"
+#include "transports/sim/happens_before.hpp"
 #include "transports/sim/links.hpp"
 #include "transports/sim/model.hpp"
 #include "transports/sim/node.hpp"
@@ -59,8 +60,8 @@ struct options {
   bool shuffle = false;
   /// Ranks are threads of one process and read each other's buffers where they are.
   bool one_process = false;
-  /// Whether every read of shared memory is held against what was announced: see
-  /// `premature_access`.
+  /// Whether every read of shared memory is held against the announcements that its reader has
+  /// read: see `premature_access`.
   bool watch_reads = false;
   /// See `machine::foreign_by_hand`.
   std::size_t foreign_from = 0;
@@ -83,8 +84,9 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// A rank read what its writer had not announced, or was overwriting; or changed what it was
-/// sending before that had left. On hardware that is a race, whatever the bytes were.
+/// A rank read shared memory without having read, itself or through others, the announcement of
+/// what was written there last; or changed what it was sending before that had left. On hardware
+/// that is a race, whatever the bytes were.
 class premature_access : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -127,6 +129,8 @@ public:
   const muster::machine& machine() const noexcept { return machine_; }
   bool with_payload() const noexcept { return options_.payload; }
   bool is_ending() const noexcept { return ending_; }
+  /// What happened before what, if reads are watched.
+  happens_before* order() noexcept { return order_ ? &*order_ : nullptr; }
   void read_prematurely(std::size_t reader, std::size_t writer, const std::string& operation);
   /// How long a rank that finds nothing goes on looking.
   picoseconds awake_for(std::size_t number) const noexcept;
@@ -228,11 +232,12 @@ private:
   event_queue queue_;
   std::vector<sim::rank*> concerned_;  // by a flag that becomes visible
   std::uint64_t events_ = 0;
-  std::uint64_t order_ = 0;
+  std::uint64_t last_event_ = 0;
   std::uint64_t moves_ = 0;
   std::uint64_t moves_when_stuck_ = ~std::uint64_t{0};
-  std::size_t running_ = 0;  // programs
-  std::string premature_;    // what was read so, first
+  std::size_t running_ = 0;              // programs
+  std::optional<happens_before> order_;  // where reads are watched
+  std::string premature_;                // what was read so, first
   bool ending_ = false;
   std::optional<gathering> gathering_;
 

@@ -9,8 +9,9 @@
 
 namespace muster::sim {
 
-/// What the ranks of a node have written into its shared memory and not yet announced. Who reads
-/// that reads too early, or what is being overwritten: on hardware, a race.
+/// What the ranks of a node have written into its shared memory, and which announcement covers it.
+/// Who reads that without having read the announcement reads too early, or what is being
+/// overwritten: on hardware, a race.
 class unannounced_writes {
 public:
   /// A rank writes; its `covering`th announcement will be the next.
@@ -23,20 +24,15 @@ public:
   /// The memory is put to another use.
   void forget(std::span<const std::byte> bytes) { forget_overlapping(bytes); }
 
-  /// The rank that has not announced what `reader` is about to read, if there is one.
-  /// `announced(rank)` says how many announcements of a rank are visible.
-  template <class Announced>
+  /// The rank whose announcement of what `reader` is about to read that one does not know, if there
+  /// is one. `known(rank)` says how many announcements of a rank `reader` knows.
+  template <class Known>
   std::optional<std::size_t> premature(std::span<const std::byte> bytes, std::size_t reader,
-                                       Announced announced) {
-    for (auto each = first_overlapping(bytes); each != writes_.end() && overlaps(*each, bytes);) {
+                                       Known known) {
+    for (auto each = first_overlapping(bytes); each != writes_.end() && overlaps(*each, bytes);
+         ++each) {
       const one_write& by = each->second;
-      if (announced(by.rank) >= by.covering) {
-        each = writes_.erase(each);
-      } else if (by.rank != reader) {
-        return by.rank;
-      } else {
-        ++each;
-      }
+      if (by.rank != reader && known(by.rank) < by.covering) return by.rank;
     }
     return std::nullopt;
   }

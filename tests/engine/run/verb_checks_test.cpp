@@ -167,11 +167,14 @@ task<> send_and_change(context& me, const arguments&) {
   }
 }
 
-std::string race_in(const algorithm& row) {
+std::string race_in(const algorithm& row, std::vector<std::size_t> node_of = {0, 1}) {
   const std::vector<algorithm> rows = {row};
-  sim::simulation all(sim::model(), rows, {.node_of = {0, 1}, .watch_reads = true});
+  sim::simulation all(sim::model(), rows, {.node_of = std::move(node_of), .watch_reads = true});
   try {
     all.run([](sim::rank& me) -> task<> { co_await barrier(me.team()); });
+    for (const auto& each : failures(all)) {
+      if (each) return each->what();
+    }
   } catch (const sim::premature_access& why) {
     return why.what();
   }
@@ -183,6 +186,32 @@ TEST_CASE("a message that its sender changes before it has left is found") {
   INFO(text);
   CHECK(says(text, "rank 0 changes, in barrier, what it sends to rank 1 before it has left"));
   CHECK(race_in(row_of<stage_kind::none>(send_and_change<false>)).empty());
+}
+
+/// Rank 0 shares a segment. Rank 1 reads it after it has looked whether that is there, or after it
+/// has heard from rank 2, of another node, by when it is there, too.
+template <bool Looks>
+task<> read_segment(context& me, const arguments&) {
+  constexpr std::size_t bytes_shared = 100;
+  me.arrive();
+  if (me.rank() == 2) co_return co_await me.send(1, outgoing);
+  pipeline own(me, 0, segments(bytes_shared, 1));
+  if (me.rank() == 0) {
+    std::byte* const slot = co_await own.slot(0);
+    co_await me.stage({slot, bytes_shared}, first(bytes_shared));
+    co_return own.post(0);
+  }
+  co_await me.invite(2, incoming);
+  co_await me.receive(2, incoming);
+  if (Looks) co_await own.arrived(0, 0);
+  co_await own.copy(0, 0, 0, std::span(incoming).first(bytes_shared));
+}
+
+TEST_CASE("a segment that is read without a look at its announcement is found") {
+  const std::string text = race_in(row_of<stage_kind::lengthy>(read_segment<false>), {0, 0, 1});
+  INFO(text);
+  CHECK(says(text, "rank 1 reads, in barrier, what rank 0 has not announced"));
+  CHECK(race_in(row_of<stage_kind::lengthy>(read_segment<true>), {0, 0, 1}).empty());
 }
 
 }  // namespace
