@@ -76,7 +76,7 @@ void operation::end(const std::exception_ptr& failure) noexcept {
 
 bool operation::check_end() noexcept {
   try {
-    checks().complete(take_arrival());
+    checks().complete(take_arrival(), std::exchange(lent_, 0) != 0);
   } catch (const error& why) {
     abandon(why);
     return false;
@@ -134,6 +134,7 @@ void operation::complete() noexcept {
 void operation::abandon(const error& why) noexcept {
   running_ = false;
   take_arrival();
+  lent_ = 0;
   forget_posted();
   if (wire::virtual_time* const time = this->time()) time->end(ticket_.sequence, call_);
   members().fail({.code = static_cast<errc>(why.code().value()),

@@ -180,6 +180,10 @@ public:
 
   /// Pipelines from whose lent memory the kernel copies.
   lender_list& lenders() noexcept { return lenders_; }
+  /// A pipeline lends memory, waits until its readers are done with that. Kept where verbs are
+  /// checked.
+  void note_lent() noexcept { ++lent_; }
+  void note_returned() noexcept { --lent_; }
 
 protected:
   operation_state(muster::team& of, const arguments& call, const prepared_call& prepared) noexcept
@@ -203,6 +207,7 @@ protected:
   muster::ticket ticket_;
   lender_list lenders_;
   scratch_memory scratch_;
+  std::size_t lent_ = 0;  // pipelines that have not waited for their readers yet
 
 private:
   /// Set as long as it lives, also where the work between them throws.

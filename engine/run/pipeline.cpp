@@ -67,6 +67,7 @@ bool pipeline::offer(std::span<const std::byte> memory, bool foreign,
   }
   lent_ = from.where != wire::origin::kind::staged;
   lent_segments_ = lent_ ? segments_to_take : 0;
+  if (lent_ && op_.is_checked()) op_.note_lent();
   return lent_;
 }
 
@@ -270,6 +271,7 @@ void pipeline::take_of(std::size_t local_peer, std::size_t segment) noexcept {
 }
 
 pipeline::return_wait pipeline::returned(std::size_t readers) noexcept {
+  if (lent_ && op_.is_checked()) op_.note_returned();
   return {op_, index_, lent_segments_, readers, sole_reader_};
 }
 

@@ -83,10 +83,11 @@ void verb_checks::note(std::string_view verb, std::size_t bytes, std::size_t mos
   }
 }
 
-void verb_checks::complete(bool arrived) const {
+void verb_checks::complete(bool arrived, bool lends) const {
   if (!arrived && declared_ != stage_kind::apart) {
     refuse("ends without an arrival; expected each rank to arrive exactly once");
   }
+  if (lends) refuse("ends while it lends memory; expected to await that it is returned");
 }
 
 }  // namespace muster

@@ -34,7 +34,8 @@ public:
   void receive(std::size_t from, std::span<std::byte> place,
                std::optional<std::span<std::byte>> posted) const;
   void note(std::string_view verb, std::size_t bytes, std::size_t most) const;
-  void complete(bool arrived) const;
+  /// \param lends whether readers may still be at memory that it lent
+  void complete(bool arrived, bool lends) const;
 
 private:
   template <class... Parts>

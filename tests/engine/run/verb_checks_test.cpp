@@ -26,6 +26,7 @@ namespace {
 using coroutine = task<> (*)(context&, const arguments&);
 
 std::array<std::byte, 20000> bytes{};
+std::array<std::byte, 20000> incoming_block{};
 std::span<const std::byte> first(std::size_t count) { return std::span(bytes).first(count); }
 
 template <stage_kind Declared>
@@ -45,7 +46,7 @@ algorithm row_of(coroutine run) {
 std::string end_of(const algorithm& row) {
   const watchdog alive("an algorithm that is wrong");
   const std::vector<algorithm> rows = {row};
-  sim::simulation all(sim::model(), rows, {.node_of = {0, 0}});
+  sim::simulation all(sim::model(), rows, {.node_of = {0, 0}, .one_process = true});
   all.run([](sim::rank& me) -> task<> {
     co_await barrier(me.team());
     co_await barrier(me.team());
@@ -77,6 +78,20 @@ task<> have_third_pipeline(context& me, const arguments&) {
   me.arrive();
   const pipeline own(me, wire::pipelines, segments(100, 1));
   co_return;
+}
+template <bool Waits>
+task<> lend(context& me, const arguments&) {
+  me.arrive();
+  pipeline own(me, 0, segments(20000, 1));
+  if (me.rank() == 0) {
+    if (!own.lend(first(20000), pipeline::lending::for_copies))
+      throw error(errc::resource, "not lent");
+    if (Waits) co_await own.returned();
+    co_return;
+  }
+  co_await own.arrived(0, 0);
+  co_await own.copy(0, 0, 0, incoming_block);
+  own.take(0);
 }
 task<> send_to_nobody(context& me, const arguments&) {
   me.arrive();
@@ -115,6 +130,7 @@ TEST_CASE("a row that declares too little, or does what none may, is told what t
       {row_of<none>(never_arrive), "ends without an arrival; expected each rank to arrive"},
       {row_of<exchanged>(have_pipeline), "has a pipeline; expected lengthy or very_long"},
       {row_of<lengthy>(have_third_pipeline), "has pipeline 2; expected one below 2"},
+      {row_of<lengthy>(lend<false>), "ends while it lends memory; expected to await that it is"},
       {row_of<none>(send_to_nobody), "sends to rank 7; expected one below 2"},
       {row_of<none>(receive_from_nobody), "invites rank 2; expected one below 2"},
       {row_of<none>(send_long_note), "sends a note of 49 bytes; expected at most 48"},
@@ -135,6 +151,7 @@ TEST_CASE("what is right is not refused") {
   CHECK(end_of(row_of<one_way>(publish_100)).empty());
   CHECK(end_of(row_of<exchanged>(publish_100)).empty());
   CHECK(end_of(row_of<apart>(never_arrive)).empty());
+  CHECK(end_of(row_of<lengthy>(lend<true>)).empty());
 }
 
 std::array<std::byte, 100000> outgoing{};
