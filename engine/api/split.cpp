@@ -77,29 +77,29 @@ public:
 
   std::unique_ptr<team> derive() {
     if (members_.empty()) return nullptr;
-    std::vector<wire::site> sites;
+    std::vector<wire::memory_handle> handles;
     std::optional<std::size_t> refused;
     for (const std::size_t rank : members_) {
       const message& from = made_.all[rank];
-      sites.push_back(site_in(from));
+      handles.push_back(handle_in(from));
       if (from[3] != 0 && !refused) refused = rank;
     }
     if (refused) {
-      of_.fabric().withdraw(site_in(made_.mine));
+      of_.fabric().withdraw(handle_in(made_.mine));
       throw error(errc::resource,
                   "rank " + std::to_string(*refused) + " has no memory for another team" +
                       (why_.empty() ? "" : ": " + why_),
                   *refused);
     }
     return derive_team(of_, {.members = members_,
-                             .sites = sites,
+                             .handles = handles,
                              .much = extent_,
                              .rank = rank_among(members_, of_.rank()),
                              .turn = agreed_turn()});
   }
 
 private:
-  static wire::site site_in(const message& made) {
+  static wire::memory_handle handle_in(const message& made) {
     return {.control = made[0], .board = made[1], .team = made[2]};
   }
 
@@ -114,7 +114,7 @@ private:
     if (members_.empty()) co_return;
     extent_ = what_.extent(asked_.all);
     try {
-      const wire::site mine = of_.fabric().provide(members_, agreed_turn(), extent_);
+      const wire::memory_handle mine = of_.fabric().provide(members_, agreed_turn(), extent_);
       made_.mine = {mine.control, mine.board, mine.team, 0};
     } catch (const error& why) {
       why_ = why.text();

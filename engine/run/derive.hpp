@@ -12,8 +12,8 @@ namespace muster {
 
 /// A team that some ranks of another make of memory which they have provided.
 struct derived_team {
-  std::span<const std::size_t> members;  ///< ranks of the other, in the new one's order
-  std::span<const wire::site> sites;     ///< what each of them has provided
+  std::span<const std::size_t> members;          ///< ranks of the other, in the new one's order
+  std::span<const wire::memory_handle> handles;  ///< what each of them has provided
   const wire::extent& much;
   std::size_t rank;    ///< this one's, among the members
   std::uint64_t turn;  ///< how many teams were made of the other before, as all members count

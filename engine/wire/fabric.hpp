@@ -14,9 +14,9 @@
 
 namespace muster::wire {
 
-/// Where memory lies that a rank provides for a team that is being made; 0 where it provides none.
+/// Names the memory that a rank provides for a team that is being made; 0 where it provides none.
 /// Means something to fabrics of one job only.
-struct site {
+struct memory_handle {
   std::uint64_t control = 0;  ///< what all its ranks use
   std::uint64_t board = 0;    ///< what those of this rank's node use
   std::uint64_t team = 0;     ///< a number that no other team of the job has ever had
@@ -53,17 +53,18 @@ public:
   /// \param turn a number that all members know, for taking turns at this.
   /// \param much the same on all members, also in `derive`
   /// \throws error `errc::resource` when there is no memory left for it.
-  virtual site provide(std::span<const std::size_t> members, std::size_t turn,
-                       const extent& much) = 0;
+  virtual memory_handle provide(std::span<const std::size_t> members, std::size_t turn,
+                                const extent& much) = 0;
   /// Takes back what was provided for a team that will not be.
-  virtual void withdraw(const site& provided) noexcept = 0;
-  /// \param sites what each member provided, in the order of the members.
+  virtual void withdraw(const memory_handle& provided) noexcept = 0;
+  /// \param handles what each member provided, in the order of the members.
   /// The fabric needs nothing of this one, but all that this one was made from. Destroying it is
   /// of no concern to the other members; the memory goes with the last of them.
   virtual std::unique_ptr<fabric> derive(std::span<const std::size_t> members,
-                                         std::span<const site> sites, const extent& much) = 0;
+                                         std::span<const memory_handle> handles,
+                                         const extent& much) = 0;
   /// Instead of deriving: this rank cannot be of the team, which is broken for its other members.
-  virtual void refuse(std::span<const std::size_t> members, std::span<const site> sites,
+  virtual void refuse(std::span<const std::size_t> members, std::span<const memory_handle> handles,
                       const extent& much, const failure& why) noexcept = 0;
   virtual wire::footprint footprint() const noexcept = 0;
 

@@ -193,7 +193,7 @@ void communicator::offer_memory(post_office& through) {
     mine_.turn = all.count_derived();
     try {
       box = through.take(size());
-      mine_.site = all.fabric().provide(members_, turn(), wire::derived_extent);
+      mine_.memory = all.fabric().provide(members_, turn(), wire::derived_extent);
     } catch (const error&) {
       mine_.refused = 1;
     }
@@ -242,14 +242,14 @@ task<communicator::outcome> communicator::make() {
 communicator::outcome communicator::derive_team() {
   muster::team& all = node_.team();
   if (std::ranges::any_of(all_, [](const offer& one) { return one.refused != 0; })) {
-    all.fabric().withdraw(mine_.site);
+    all.fabric().withdraw(mine_.memory);
     return {.left_because = "no memory for another team"};
   }
-  std::vector<wire::site> sites;
-  sites.reserve(all_.size());
-  for (const offer& one : all_) sites.push_back(one.site);
+  std::vector<wire::memory_handle> handles;
+  handles.reserve(all_.size());
+  for (const offer& one : all_) handles.push_back(one.memory);
   return {.own = muster::derive_team(all, {.members = members_,
-                                           .sites = sites,
+                                           .handles = handles,
                                            .much = wire::derived_extent,
                                            .rank = rank_,
                                            .turn = all_.front().turn})};

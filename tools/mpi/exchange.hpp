@@ -16,7 +16,7 @@ namespace muster::mpi {
 
 /// What a rank of a new communicator says of the memory it provides for the team.
 struct offer {
-  wire::site site = {};
+  wire::memory_handle memory = {};
   std::uint64_t turn = 0;
   std::uint64_t refused = 0;
 };

@@ -73,7 +73,7 @@ fabric::fabric(rank_memory& own)
                    .team = 0,
                    .shared = own.job_.here().team(),
                    .board = own.job_.here().board(0),
-                   .board_lot = nullptr}) {}
+                   .board_allocation = nullptr}) {}
 
 fabric::fabric(rank_memory& own, shm::team_view in)
     : wire::fabric({.memory = &memory_,
@@ -85,7 +85,7 @@ fabric::fabric(rank_memory& own, shm::team_view in)
       here_(ranks_here(own.job_, members_)),
       places_(places_of(own.job_, here_)),
       shared_(in.shared),
-      board_lot_(in.board_lot),
+      board_allocation_(in.board_allocation),
       memory_({own.job_.here(), own.job_.place_of(own.rank_), places_, places_, own.buffers_,
                own.here_.parking()},
               in.board),
@@ -101,11 +101,11 @@ fabric::fabric(rank_memory& own, shm::team_view in)
                   {own.here_.parking(), own.connections_, own.network_, own.news_}) {}
 
 fabric::~fabric() {
-  if (board_lot_ == nullptr || own_.job_.here().is_inherited()) return;
+  if (board_allocation_ == nullptr || own_.job_.here().is_inherited()) return;
   tell_before_leaving();
   if (membership_.broken()) links_.expect_more();
-  shm::lots::leave(board_lot_, [] {});
-  shm::lots::leave(shared_.base(), [] {});
+  shm::shared_allocations::release(board_allocation_, [] {});
+  shm::shared_allocations::release(shared_.base(), [] {});
 }
 
 // ---- teams made from this one
@@ -118,25 +118,25 @@ std::vector<std::size_t> fabric::local_peers(std::span<const std::size_t> member
   return result;
 }
 
-wire::site fabric::provide(std::span<const std::size_t> members, std::size_t turn,
-                           const wire::extent& much) {
+wire::memory_handle fabric::provide(std::span<const std::size_t> members, std::size_t turn,
+                                    const wire::extent& much) {
   const auto falls_to_me = [&](std::size_t member) {
     return members_[members[member]] == own_.rank_;
   };
   const std::vector<std::size_t> near = local_peers(members);
-  wire::site mine;
+  wire::memory_handle mine;
   if (falls_to_me(turn % members.size())) {
     mine.team = (std::uint64_t{own_.rank_} + 1) << 32 | ++own_.teams_;
   }
   if (!falls_to_me(near[turn % near.size()])) return mine;
   const shm::job& here = own_.job_.here();
   const std::size_t control = shm::team_memory::bytes(near.size(), much);
-  const std::size_t board = sizeof(shm::lot_head) + wire::board::bytes(near.size(), much);
-  mine.control = static_cast<std::uint64_t>(own_.controls_.let(control, near.size()).data() -
+  const std::size_t board = sizeof(shm::allocation_head) + wire::board::bytes(near.size(), much);
+  mine.control = static_cast<std::uint64_t>(own_.controls_.allocate(control, near.size()).data() -
                                             here.control_base());
   try {
-    mine.board =
-        static_cast<std::uint64_t>(own_.boards_.let(board, near.size()).data() - here.node_base(0));
+    mine.board = static_cast<std::uint64_t>(own_.boards_.allocate(board, near.size()).data() -
+                                            here.node_base(0));
   } catch (...) {
     withdraw(mine);
     throw;
@@ -144,29 +144,31 @@ wire::site fabric::provide(std::span<const std::size_t> members, std::size_t tur
   return mine;
 }
 
-void fabric::withdraw(const wire::site& provided) noexcept {
+void fabric::withdraw(const wire::memory_handle& provided) noexcept {
   const shm::job& here = own_.job_.here();
   if (provided.control != 0) own_.controls_.withdraw(here.control_base() + provided.control);
   if (provided.board != 0) own_.boards_.withdraw(here.node_base(0) + provided.board);
 }
 
 std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t> members,
-                                             std::span<const wire::site> sites,
+                                             std::span<const wire::memory_handle> handles,
                                              const wire::extent& much) {
   std::vector<std::size_t> ranks;
   for (const std::size_t member : members) ranks.push_back(members_[member]);
-  const auto [control, board, team] = find_lots(members, sites);
-  shm::team_view in = {.members = std::move(ranks),
-                       .team = team,
-                       .shared = shm::team_memory(control),
-                       .board = {board + sizeof(shm::lot_head), local_peers(members).size(), much},
-                       .board_lot = board};
+  const auto [control, board, team] = find_allocations(members, handles);
+  shm::team_view in = {
+      .members = std::move(ranks),
+      .team = team,
+      .shared = shm::team_memory(control),
+      .board = {board + sizeof(shm::allocation_head), local_peers(members).size(), much},
+      .board_allocation = board};
   return std::unique_ptr<fabric>(new fabric(own_, std::move(in)));
 }
 
-void fabric::refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
-                    const wire::extent&, const wire::failure& why) noexcept {
-  const auto [control, board, team] = find_lots(members, sites);
+void fabric::refuse(std::span<const std::size_t> members,
+                    std::span<const wire::memory_handle> handles, const wire::extent&,
+                    const wire::failure& why) noexcept {
+  const auto [control, board, team] = find_allocations(members, handles);
   own_.connections_.dismiss(team, true);
   const shm::team_memory shared(control);
   shared.failure().write(why);
@@ -176,20 +178,21 @@ void fabric::refuse(std::span<const std::size_t> members, std::span<const wire::
     doorbell::ring(own_.job_.here().bell(own_.job_.place_of(rank)));
   }
   own_.news_.tell_failure(team, ranks, why);
-  shm::lots::leave(board, [] {});
-  shm::lots::leave(control, [] {});
+  shm::shared_allocations::release(board, [] {});
+  shm::shared_allocations::release(control, [] {});
 }
 
-shm::team_lots fabric::find_lots(std::span<const std::size_t> members,
-                                 std::span<const wire::site> sites) const noexcept {
+shm::team_lots fabric::find_allocations(
+    std::span<const std::size_t> members,
+    std::span<const wire::memory_handle> handles) const noexcept {
   std::uint64_t control = 0;
   std::uint64_t board = 0;
   std::uint64_t team = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    team |= sites[i].team;  // one of them is not 0
+    team |= handles[i].team;  // one of them is not 0
     if (!own_.job_.is_here(members_[members[i]])) continue;
-    control |= sites[i].control;  // and of these one
-    board |= sites[i].board;
+    control |= handles[i].control;  // and of these one
+    board |= handles[i].board;
   }
   const shm::job& here = own_.job_.here();
   return {here.control_base() + control, here.node_base(0) + board, team};
@@ -200,7 +203,7 @@ wire::footprint fabric::footprint() const noexcept {
   const wire::extent& much = board.extent();
   return {.memory = wire::board::bytes(board.ranks(), much) / board.ranks() +
                     shm::team_memory::bytes(here_.size(), much) / here_.size(),
-          .links = board_lot_ == nullptr ? own_.network_.most_bytes() : 0};
+          .links = board_allocation_ == nullptr ? own_.network_.most_bytes() : 0};
 }
 
 }  // namespace muster::cluster

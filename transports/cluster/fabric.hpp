@@ -14,8 +14,8 @@
 #include "transports/cluster/news.hpp"
 #include "transports/shm/arena.hpp"
 #include "transports/shm/endpoint.hpp"
-#include "transports/shm/lots.hpp"
 #include "transports/shm/node_memory.hpp"
+#include "transports/shm/shared_allocations.hpp"
 #include "transports/shm/team_memory.hpp"
 #include "transports/stream/connections.hpp"
 #include "transports/stream/links.hpp"
@@ -45,8 +45,8 @@ private:
   const job& job_;
   std::size_t rank_;
   shm::arena buffers_;
-  shm::lots boards_;
-  shm::lots controls_;
+  shm::shared_allocations boards_;
+  shm::shared_allocations controls_;
   shm::endpoint here_;
   tcp::endpoint network_;
   newsroom news_;
@@ -64,13 +64,13 @@ public:
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
 
-  wire::site provide(std::span<const std::size_t> members, std::size_t turn,
-                     const wire::extent& much) override;
-  void withdraw(const wire::site& provided) noexcept override;
+  wire::memory_handle provide(std::span<const std::size_t> members, std::size_t turn,
+                              const wire::extent& much) override;
+  void withdraw(const wire::memory_handle& provided) noexcept override;
   std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites,
+                                       std::span<const wire::memory_handle> handles,
                                        const wire::extent& much) override;
-  void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+  void refuse(std::span<const std::size_t> members, std::span<const wire::memory_handle> handles,
               const wire::extent& much, const wire::failure& why) noexcept override;
   wire::footprint footprint() const noexcept override;
   /// See `membership::tell_before_leaving`.
@@ -79,8 +79,8 @@ public:
 private:
   fabric(rank_memory& own, shm::team_view in);
 
-  shm::team_lots find_lots(std::span<const std::size_t> members,
-                           std::span<const wire::site> sites) const noexcept;
+  shm::team_lots find_allocations(std::span<const std::size_t> members,
+                                  std::span<const wire::memory_handle> handles) const noexcept;
   /// Those of `members`, by place among them, that are on this machine.
   std::vector<std::size_t> local_peers(std::span<const std::size_t> members) const;
 
@@ -89,7 +89,7 @@ private:
   std::vector<std::size_t> here_;     // those of them on this machine
   std::vector<std::size_t> places_;   // of those, among all of this machine
   shm::team_memory shared_;
-  std::byte* board_lot_;
+  std::byte* board_allocation_;
   shm::node_memory memory_;
   stream::links links_;
   membership membership_;

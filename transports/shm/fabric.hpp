@@ -11,10 +11,10 @@
 #include "transports/shm/arena.hpp"
 #include "transports/shm/endpoint.hpp"
 #include "transports/shm/job.hpp"
-#include "transports/shm/lots.hpp"
 #include "transports/shm/membership.hpp"
 #include "transports/shm/node_memory.hpp"
 #include "transports/shm/parking.hpp"
+#include "transports/shm/shared_allocations.hpp"
 #include "transports/shm/team_memory.hpp"
 #include "transports/stream/connections.hpp"
 #include "transports/stream/links.hpp"
@@ -33,13 +33,13 @@ public:
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
 
-  wire::site provide(std::span<const std::size_t> members, std::size_t turn,
-                     const wire::extent& much) override;
-  void withdraw(const wire::site& provided) noexcept override;
+  wire::memory_handle provide(std::span<const std::size_t> members, std::size_t turn,
+                              const wire::extent& much) override;
+  void withdraw(const wire::memory_handle& provided) noexcept override;
   std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites,
+                                       std::span<const wire::memory_handle> handles,
                                        const wire::extent& much) override;
-  void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+  void refuse(std::span<const std::size_t> members, std::span<const wire::memory_handle> handles,
               const wire::extent& much, const wire::failure& why) noexcept override;
   wire::footprint footprint() const noexcept override;
 
@@ -49,8 +49,8 @@ private:
     rank_memory(const job& of, std::size_t rank);
 
     arena buffers;
-    lots boards;
-    lots controls;
+    shared_allocations boards;
+    shared_allocations controls;
     std::vector<std::size_t> all;  ///< ranks of the job
     endpoint here;
     stream::connections connections;
@@ -58,8 +58,8 @@ private:
   };
   fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own, team_view in);
 
-  team_lots find_lots(std::span<const std::size_t> members,
-                      std::span<const wire::site> sites) const noexcept;
+  team_lots find_allocations(std::span<const std::size_t> members,
+                             std::span<const wire::memory_handle> handles) const noexcept;
   /// Those of `members`, by place among them, that share this rank's node.
   std::vector<std::size_t> local_peers(std::span<const std::size_t> members) const;
 
@@ -71,7 +71,7 @@ private:
   std::vector<std::size_t> node_;     // those of them on this rank's node
   std::shared_ptr<rank_memory> own_;
   team_memory shared_;
-  std::byte* board_lot_;
+  std::byte* board_allocation_;
   node_memory memory_;
   stream::links links_;
   membership membership_;

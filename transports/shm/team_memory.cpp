@@ -33,7 +33,7 @@ std::optional<wire::failure> failure_record::read() const {
 // ---- a team's
 
 struct team_memory::head {
-  lot_head lot;  // of a derived team's
+  allocation_head head;  // of a derived team's
   alignas(wire::cache_line) failure_record failure;
 };
 

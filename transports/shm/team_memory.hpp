@@ -11,7 +11,7 @@
 #include <muster/wire/call_record.hpp>
 #include <muster/wire/membership.hpp>
 
-#include "transports/shm/lots.hpp"
+#include "transports/shm/shared_allocations.hpp"
 
 namespace muster::shm {
 
@@ -53,8 +53,8 @@ struct team_view {
   std::vector<std::size_t> members;  ///< ranks of the job, in the team's order
   std::uint64_t team;                ///< its number
   team_memory shared;
-  wire::board board;     ///< of this rank's node
-  std::byte* board_lot;  ///< to leave at the end; null for the team of the job
+  wire::board board;            ///< of this rank's node
+  std::byte* board_allocation;  ///< to leave at the end; null for the team of the job
 };
 
 /// Where the memory of a team in the making is that its members have provided.

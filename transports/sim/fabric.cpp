@@ -117,16 +117,16 @@ std::size_t fabric::size() const noexcept { return size_of(in_, shared_); }
 
 namespace {
 
-std::uint64_t number_in(std::span<const wire::site> sites) noexcept {
+std::uint64_t number_in(std::span<const wire::memory_handle> handles) noexcept {
   std::uint64_t number = 0;
-  for (const wire::site& each : sites) number |= each.control;  // one of them is not 0
+  for (const wire::memory_handle& each : handles) number |= each.control;  // one of them is not 0
   return number;
 }
 
 }  // namespace
 
-wire::site fabric::provide(std::span<const std::size_t> members, std::size_t turn,
-                           const wire::extent& much) {
+wire::memory_handle fabric::provide(std::span<const std::size_t> members, std::size_t turn,
+                                    const wire::extent& much) {
   if (in_job(members[turn % members.size()]) != rank_.number()) return {};
   std::vector<std::size_t> ranks;
   ranks.reserve(members.size());
@@ -134,19 +134,19 @@ wire::site fabric::provide(std::span<const std::size_t> members, std::size_t tur
   return {.control = in_.make_team(std::move(ranks), much)};
 }
 
-void fabric::withdraw(const wire::site& provided) noexcept {
+void fabric::withdraw(const wire::memory_handle& provided) noexcept {
   if (provided.control != 0) in_.unmake_team(provided.control);
 }
 
 std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t>,
-                                             std::span<const wire::site> sites,
+                                             std::span<const wire::memory_handle> handles,
                                              const wire::extent&) {
-  return std::make_unique<fabric>(rank_, in_, in_.team_at(number_in(sites)));
+  return std::make_unique<fabric>(rank_, in_, in_.team_at(number_in(handles)));
 }
 
-void fabric::refuse(std::span<const std::size_t>, std::span<const wire::site> sites,
+void fabric::refuse(std::span<const std::size_t>, std::span<const wire::memory_handle> handles,
                     const wire::extent&, const wire::failure& why) noexcept {
-  team_memory& shared = in_.team_at(number_in(sites));
+  team_memory& shared = in_.team_at(number_in(handles));
   if (!rank_.is_dead()) in_.break_team(shared, why);
   in_.leave(shared, rank_.quiet_at());
 }

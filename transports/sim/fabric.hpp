@@ -72,13 +72,13 @@ public:
   fabric& operator=(const fabric&) = delete;
 
   // ---- wire::fabric
-  wire::site provide(std::span<const std::size_t> members, std::size_t turn,
-                     const wire::extent& much) override;
-  void withdraw(const wire::site& provided) noexcept override;
+  wire::memory_handle provide(std::span<const std::size_t> members, std::size_t turn,
+                              const wire::extent& much) override;
+  void withdraw(const wire::memory_handle& provided) noexcept override;
   std::unique_ptr<wire::fabric> derive(std::span<const std::size_t> members,
-                                       std::span<const wire::site> sites,
+                                       std::span<const wire::memory_handle> handles,
                                        const wire::extent& much) override;
-  void refuse(std::span<const std::size_t> members, std::span<const wire::site> sites,
+  void refuse(std::span<const std::size_t> members, std::span<const wire::memory_handle> handles,
               const wire::extent& much, const wire::failure& why) noexcept override;
   wire::footprint footprint() const noexcept override;
 

@@ -178,13 +178,13 @@ TEST_CASE("a long message goes where it was posted, and its sender learns that i
 
 struct derived_team {
   std::array<std::size_t, 2> members{0, 1};
-  std::array<wire::site, 2> sites;
+  std::array<wire::memory_handle, 2> handles;
 
   explicit derived_team(couple& of)
-      : sites{of.first.provide(members, 0, wire::derived_extent),
-              of.second.provide(members, 0, wire::derived_extent)} {}
+      : handles{of.first.provide(members, 0, wire::derived_extent),
+                of.second.provide(members, 0, wire::derived_extent)} {}
   std::unique_ptr<wire::fabric> derive(shm::fabric& by) {
-    return by.derive(members, sites, wire::derived_extent);
+    return by.derive(members, handles, wire::derived_extent);
   }
 };
 
@@ -208,7 +208,7 @@ TEST_CASE("what comes for a team that was refused is dropped") {
   couple two;
   derived_team made(two);
   const auto early = made.derive(two.first);
-  two.second.refuse(made.members, made.sites, wire::derived_extent,
+  two.second.refuse(made.members, made.handles, wire::derived_extent,
                     {.code = errc::resource, .rank = 1, .text = ""});
   const wire::open_link out(early->links(), 0, 1, purpose::send);
   const auto bytes = bytes_of(2, 1000);
