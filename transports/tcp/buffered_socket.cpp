@@ -11,6 +11,7 @@ namespace muster::tcp {
 void buffered_socket::open(descriptor socket, registration watch) noexcept {
   socket_ = std::move(socket);
   watch_ = std::move(watch);
+  zero_copy_.begin(socket_.get());
   how_ = coming::asked;
   short_reads_ = 0;
   is_readable_ = is_writable_ = true;
@@ -30,6 +31,9 @@ void buffered_socket::note(bool readable, bool writable, bool ends) noexcept {
   will_end_ = will_end_ || ends;
   is_readable_ = is_readable_ || (readable && how_ == coming::asked);
   is_writable_ = is_writable_ || writable;
+  if (zero_copy_.are_done(zero_copy_.count())) return;
+  zero_copy_.read_reports(socket_.get());
+  if (!zero_copy_.are_done(zero_copy_.count())) watch_.await_report();
 }
 
 void buffered_socket::bring(std::span<const std::byte> bytes) {
@@ -59,8 +63,21 @@ void buffered_socket::expect_long() noexcept {
   watch_.end_bringing();
 }
 
-moved buffered_socket::send(std::span<const iovec> parts) noexcept {
-  const moved sent = send_some(socket_.get(), parts);
+moved buffered_socket::send(std::span<const iovec> parts, more_to_send more) noexcept {
+  return keep_in_mind(send_some(socket_.get(), parts, more));
+}
+
+moved buffered_socket::send_zero_copy(std::span<const std::byte> bytes) noexcept {
+  const bool had_none = zero_copy_.are_done(zero_copy_.count());
+  if (const auto sent = zero_copy_.send(socket_.get(), bytes)) {
+    if (had_none && sent->ended == moved::how::some) watch_.await_report();
+    return keep_in_mind(*sent);
+  }
+  const iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  return send(std::span(&part, 1));
+}
+
+moved buffered_socket::keep_in_mind(const moved& sent) noexcept {
   if (sent.ended == moved::how::some) return sent;
   is_writable_ = false;
   if (sent.ended == moved::how::nothing_yet) {

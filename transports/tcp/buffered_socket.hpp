@@ -12,6 +12,7 @@
 #include "transports/tcp/byte_ring.hpp"
 #include "transports/tcp/reactor.hpp"
 #include "transports/tcp/socket.hpp"
+#include "transports/tcp/zero_copy_sends.hpp"
 
 namespace muster::tcp {
 
@@ -51,7 +52,15 @@ public:
   void expect_long() noexcept;
 
   /// As `send_some`, and keeps in mind what that says.
-  moved send(std::span<const iovec> parts) noexcept;
+  moved send(std::span<const iovec> parts, more_to_send more = more_to_send::no) noexcept;
+  /// Whether so many bytes are better sent from where they are.
+  bool sends_zero_copy(std::size_t bytes) const noexcept { return zero_copy_.pays(bytes); }
+  /// The same for bytes that the system may read until as many sends as there are now have left.
+  moved send_zero_copy(std::span<const std::byte> bytes) noexcept;
+  std::uint64_t zero_copy_sends() const noexcept { return zero_copy_.count(); }
+  bool have_left(std::uint64_t zero_copy_sends) const noexcept {
+    return zero_copy_.are_done(zero_copy_sends);
+  }
   /// Takes up to so many bytes; how many.
   std::size_t take(std::span<std::byte> to) noexcept;
   /// Into `first`, then what comes after it into the ring. \returns how many came for `first`
@@ -68,12 +77,14 @@ private:
     asked_soon  ///< the reactor was told to end
   };
 
+  moved keep_in_mind(const moved& sent) noexcept;
   std::size_t take_brought(std::span<std::byte> first) noexcept;
   /// All there is was read.
   void await_more(std::size_t last_read) noexcept;
 
   descriptor socket_;
   registration watch_;
+  tcp::zero_copy_sends zero_copy_;
   coming how_ = coming::asked;
   unsigned short_reads_ = 0;  // one after the other
   bool is_readable_ = false;

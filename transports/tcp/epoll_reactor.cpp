@@ -46,7 +46,8 @@ void epoll_reactor::look(handler& who) noexcept {
     const epoll_event& each = events[static_cast<std::size_t>(i)];
     who.note(each.data.u64, (each.events & ~std::uint32_t{EPOLLOUT}) != 0,
              (each.events & EPOLLOUT) != 0,
-             (each.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+             // Not EPOLLERR: it also tells of reports, and a failed connection has hung up as well.
+             (each.events & (EPOLLRDHUP | EPOLLHUP)) != 0);
   }
 }
 

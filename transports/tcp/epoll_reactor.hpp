@@ -25,6 +25,7 @@ public:
   // Edges are told in any case.
   void await_readable(std::uint32_t, bool) noexcept override {}
   void await_writable(std::uint32_t) noexcept override {}
+  void await_report(std::uint32_t) noexcept override {}
   void begin_bringing(std::uint32_t) noexcept override {}
   void end_bringing(std::uint32_t) noexcept override {}
 

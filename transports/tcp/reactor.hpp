@@ -57,6 +57,7 @@ public:
   virtual void remove(std::uint32_t watch) noexcept = 0;
   virtual void await_readable(std::uint32_t watch, bool soon) noexcept = 0;
   virtual void await_writable(std::uint32_t watch) noexcept = 0;
+  virtual void await_report(std::uint32_t watch) noexcept = 0;
   virtual void begin_bringing(std::uint32_t watch) noexcept = 0;
   virtual void end_bringing(std::uint32_t watch) noexcept = 0;
 };
@@ -86,6 +87,8 @@ public:
   /// \param soon something has just come, and more is likely to
   void await_readable(bool soon) const noexcept { by_->await_readable(watch_, soon); }
   void await_writable() const noexcept { by_->await_writable(watch_); }
+  /// Tells, of nothing in particular, when there is a report of a send without copies.
+  void await_report() const noexcept { by_->await_report(watch_); }
   /// Brings what comes, until it says that it does no more: asked to end that, or by itself.
   void begin_bringing() const noexcept { by_->begin_bringing(watch_); }
   void end_bringing() const noexcept { by_->end_bringing(watch_); }

@@ -152,9 +152,10 @@ address local_address_of(int socket) noexcept {
   return found;
 }
 
-moved send_some(int socket, std::span<const iovec> from) noexcept {
+moved send_some(int socket, std::span<const iovec> from, more_to_send more) noexcept {
   const msghdr message = message_of(from);
-  return ending_of(::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+  const int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more == more_to_send::yes ? MSG_MORE : 0);
+  return ending_of(::sendmsg(socket, &message, flags));
 }
 
 moved receive_some(int socket, std::span<const iovec> to) noexcept {

@@ -60,7 +60,10 @@ struct moved {
   how ended;
   std::size_t bytes = 0;
 };
-moved send_some(int socket, std::span<const iovec> from) noexcept;
+/// Whether what is sent had better wait for what comes next, to go with it.
+enum class more_to_send : bool { no, yes };
+moved send_some(int socket, std::span<const iovec> from,
+                more_to_send more = more_to_send::no) noexcept;
 moved receive_some(int socket, std::span<const iovec> to) noexcept;
 
 }  // namespace muster::tcp

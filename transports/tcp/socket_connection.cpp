@@ -26,6 +26,7 @@ iovec part_of(std::span<const std::byte> bytes) noexcept {
 struct socket_connection::batch {
   std::array<iovec, 4> parts{};
   std::size_t count = 0;
+  more_to_send more = more_to_send::no;
 
   void add(const iovec& part) noexcept {
     if (part.iov_len != 0) parts[count++] = part;
@@ -50,6 +51,7 @@ void socket_connection::close() noexcept {
 
 void socket_connection::note(std::size_t, bool readable, bool writable, bool ends) noexcept {
   socket_.note(readable, writable, ends);
+  note_left();
   if (writable) flush();
 }
 
@@ -91,6 +93,8 @@ void socket_connection::withdraw(stream::link& by) noexcept {
   for (outgoing_body& each : bodies_) {
     if (each.by == &by) each.by = nullptr;
   }
+  // The system keeps the pages of what is leaving; what they hold is of no use to anybody.
+  std::erase_if(leaving_, [&by](const leaving_body& each) { return each.by == &by; });
   // What has begun has to go on, but not with memory that is not ours any more.
   const auto first_to_go = bodies_.begin() + (head_left_ + piece_left_ != 0 ? 1 : 0);
   bodies_.erase(std::remove_if(first_to_go, bodies_.end(),
@@ -101,22 +105,48 @@ void socket_connection::withdraw(stream::link& by) noexcept {
 bool socket_connection::flush() noexcept {
   while (out_.size() != 0 || !bodies_.empty()) {
     if (!socket_.is_writable()) return is_closed_;
-    batch all;
-    const bool in_piece = head_left_ + piece_left_ != 0;
-    if (in_piece) add_piece(all);
-    for (const iovec& part : out_.parts()) all.add(part);
-    if (!in_piece && !bodies_.empty()) {
-      begin_piece();
-      add_piece(all);
-    }
-    const moved sent = socket_.send(std::span(all.parts).first(all.count));
-    if (sent.ended == moved::how::over) {
-      stop_sending();
-      return true;
-    }
-    count_sent(sent.bytes, in_piece);
+    const bool is_body = head_left_ == 0 && piece_left_ != 0 && piece_is_zero_copy();
+    const moved sent = is_body ? send_piece_zero_copy() : send_batch();
+    if (sent.ended != moved::how::over) continue;
+    stop_sending();
+    return true;
   }
   return true;
+}
+
+moved socket_connection::send_batch() noexcept {
+  batch all;
+  const bool in_piece = head_left_ + piece_left_ != 0;
+  if (in_piece) add_piece(all);
+  if (all.more == more_to_send::no) {
+    for (const iovec& part : out_.parts()) all.add(part);
+  }
+  if (!in_piece && !bodies_.empty()) {
+    begin_piece();
+    add_piece(all);
+  }
+  const moved sent = socket_.send(std::span(all.parts).first(all.count), all.more);
+  if (sent.ended != moved::how::over) count_sent(sent.bytes, in_piece);
+  return sent;
+}
+
+bool socket_connection::piece_is_zero_copy() const noexcept {
+  return bodies_.front().by != nullptr && socket_.sends_zero_copy(piece_left_);
+}
+
+moved socket_connection::send_piece_zero_copy() noexcept {
+  outgoing_body& body = bodies_.front();
+  const moved sent = socket_.send_zero_copy(body.left.first(piece_left_));
+  body.zero_copy_sends = socket_.zero_copy_sends();
+  if (sent.ended != moved::how::over) count_piece_sent(sent.bytes);
+  return sent;
+}
+
+void socket_connection::note_left() noexcept {
+  while (!leaving_.empty() && socket_.have_left(leaving_.front().zero_copy_sends)) {
+    leaving_.front().by->body_has_left();
+    leaving_.pop_front();
+  }
 }
 
 // The peer is gone.
@@ -124,6 +154,7 @@ void socket_connection::stop_sending() noexcept {
   out_.skip(out_.size());
   head_left_ = piece_left_ = 0;
   bodies_.clear();
+  leaving_.clear();
   by_.list(*this);
 }
 
@@ -139,7 +170,11 @@ void socket_connection::add_piece(batch& all) const noexcept {
   const outgoing_body& body = bodies_.front();
   const std::span<const std::byte> bytes = body.by == nullptr ? nothing : body.left;
   all.add(part_of(std::as_bytes(std::span(&piece_, 1)).last(head_left_)));
-  all.add(part_of(bytes.first(piece_left_)));
+  if (piece_is_zero_copy()) {
+    all.more = more_to_send::yes;  // the piece goes by itself
+  } else {
+    all.add(part_of(bytes.first(piece_left_)));
+  }
 }
 
 void socket_connection::count_sent(std::size_t bytes, bool piece_was_first) noexcept {
@@ -165,8 +200,13 @@ void socket_connection::count_piece_sent(std::size_t bytes) noexcept {
   body.left = body.left.subspan(bytes - of_head);
   piece_left_ -= bytes - of_head;
   if (head_left_ + piece_left_ != 0 || (body.by != nullptr && !body.left.empty())) return;
-  if (body.by != nullptr) body.by->body_has_left();
+  if (body.by != nullptr && body.zero_copy_sends != 0) {
+    leaving_.push_back({body.by, body.zero_copy_sends});
+  } else if (body.by != nullptr) {
+    body.by->body_has_left();
+  }
   bodies_.pop_front();
+  note_left();
 }
 
 // ---- from the peer

@@ -20,7 +20,7 @@ class endpoint;
 ///
 /// Short frames are gathered in a ring of bytes and leave with one system call. Bodies go from the
 /// sender's memory straight to the system, in pieces, between which short frames may go; they come
-/// straight into their place.
+/// straight into their place. Long pieces the system reads where they are, where that is worth it.
 class socket_connection final : public peer_connection {
 public:
   /// \param by     outlives this
@@ -68,6 +68,12 @@ private:
     stream::link* by;  // null: nobody waits for it any more
     stream::frame what;
     std::span<const std::byte> left;
+    std::uint64_t zero_copy_sends = 0;  // of the socket, with its last one; 0: it had none
+  };
+  /// A body that the system reads where it is.
+  struct leaving_body {
+    stream::link* by;
+    std::uint64_t zero_copy_sends;
   };
   /// What one system call takes.
   struct batch;
@@ -82,6 +88,10 @@ private:
   void stop_sending() noexcept;
   void begin_piece() noexcept;
   void add_piece(batch& all) const noexcept;
+  moved send_batch() noexcept;
+  bool piece_is_zero_copy() const noexcept;
+  moved send_piece_zero_copy() noexcept;
+  void note_left() noexcept;
   void count_sent(std::size_t bytes, bool piece_was_first) noexcept;
   void count_piece_sent(std::size_t bytes) noexcept;
 
@@ -91,6 +101,7 @@ private:
   bool is_closed_ = false;
   byte_ring out_;
   std::deque<outgoing_body> bodies_;
+  std::deque<leaving_body> leaving_;
   // The piece of the first body that has begun.
   stream::frame piece_{};
   std::size_t head_left_ = 0;   // of its frame

@@ -23,7 +23,8 @@ constexpr unsigned operation_bits = 3;
 constexpr unsigned watch_from_bit = 32;
 constexpr std::uint32_t generations = (std::uint32_t{1} << (watch_from_bit - operation_bits)) - 1;
 
-constexpr unsigned ends = POLLRDHUP | POLLHUP | POLLERR;
+// Not POLLERR: it also tells of reports, and a connection that has failed has hung up as well.
+constexpr unsigned ends = POLLRDHUP | POLLHUP;
 
 std::string text_of(int result) { return std::strerror(-result); }
 
@@ -197,6 +198,10 @@ void uring_reactor::await_writable(std::uint32_t watch) noexcept {
   poll_once(watch, operation::writable, POLLOUT);
 }
 
+void uring_reactor::await_report(std::uint32_t watch) noexcept {
+  poll_once(watch, operation::report, POLLERR);
+}
+
 void uring_reactor::begin_bringing(std::uint32_t watch) noexcept { receive(watch); }
 
 void uring_reactor::receive(std::uint32_t watch) noexcept {
@@ -246,8 +251,9 @@ void uring_reactor::handle(const io_uring_cqe& done, handler& who) noexcept {
   if (!is_current) return;
   watched& one = watched_[watch];
   // A failed one, as by the end of the thread that asked: whoever tries finds how it is.
-  const unsigned events =
-      done.res < 0 ? unsigned{POLLIN | POLLOUT} : static_cast<unsigned>(done.res);
+  unsigned events = done.res < 0 ? unsigned{POLLIN | POLLOUT} : static_cast<unsigned>(done.res);
+  // It may have ended for a report alone, and is to be asked for again.
+  if (what == operation::writable) events |= POLLOUT;
   if (what == operation::readable) one.awaits_readable = false;
   if (what == operation::writable) one.awaits_writable = false;
   if (what == operation::changes && (done.flags & IORING_CQE_F_MORE) == 0) poll_changes(watch);

@@ -35,12 +35,13 @@ public:
   void remove(std::uint32_t watch) noexcept override;
   void await_readable(std::uint32_t watch, bool soon) noexcept override;
   void await_writable(std::uint32_t watch) noexcept override;
+  void await_report(std::uint32_t watch) noexcept override;
   void begin_bringing(std::uint32_t watch) noexcept override;
   void end_bringing(std::uint32_t watch) noexcept override;
 
 private:
   /// What a completion is of.
-  enum class operation : std::uint64_t { changes, readable, writable, receive, cancel };
+  enum class operation : std::uint64_t { changes, readable, writable, report, receive, cancel };
   struct watched {
     int descriptor;
     std::uint64_t what;

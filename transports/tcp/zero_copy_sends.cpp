@@ -1,0 +1,70 @@
+#include "transports/tcp/zero_copy_sends.hpp"
+
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace muster::tcp {
+namespace {
+
+/// A report in the ancillary data of what was taken from a socket's error queue, if it is one.
+std::optional<sock_extended_err> report_in(msghdr& message) noexcept {
+  for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
+       each = CMSG_NXTHDR(&message, each)) {
+    const bool is_error = (each->cmsg_level == SOL_IP && each->cmsg_type == IP_RECVERR) ||
+                          (each->cmsg_level == SOL_IPV6 && each->cmsg_type == IPV6_RECVERR);
+    if (!is_error) continue;
+    sock_extended_err found;
+    std::memcpy(&found, CMSG_DATA(each), sizeof found);
+    if (found.ee_origin == SO_EE_ORIGIN_ZEROCOPY) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void zero_copy_sends::begin(int socket) noexcept {
+  constexpr int on = 1;
+  is_worthwhile_ = ::setsockopt(socket, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;
+  made_ = 0;
+  done_.clear();
+}
+
+std::optional<moved> zero_copy_sends::send(int socket, std::span<const std::byte> bytes) noexcept {
+  const ssize_t sent =
+      ::send(socket, bytes.data(), bytes.size(), MSG_ZEROCOPY | MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent > 0) {
+    ++made_;
+    return moved{moved::how::some, static_cast<std::size_t>(sent)};
+  }
+  if (errno == ENOBUFS) return std::nullopt;
+  const bool later = errno == EAGAIN || errno == EINTR;
+  return moved{later ? moved::how::nothing_yet : moved::how::over};
+}
+
+bool zero_copy_sends::read_reports(int socket) noexcept {
+  bool has_any = false;
+  while (!are_done(made_)) {
+    alignas(cmsghdr) std::array<char, 128> ancillary;
+    msghdr message{};
+    message.msg_control = ancillary.data();
+    message.msg_controllen = ancillary.size();
+    if (::recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) break;
+    const auto report = report_in(message);
+    if (!report) continue;
+    has_any = true;
+    // Numbers are of 32 bits: the first of those that are on their way and have it.
+    const std::uint64_t pending = made_ - 1;
+    const std::uint64_t last = pending - static_cast<std::uint32_t>(pending - report->ee_data);
+    const std::uint32_t count = report->ee_data - report->ee_info + 1;
+    done_.add({last + 1 - count, last + 1});
+    if (report->ee_code == SO_EE_CODE_ZEROCOPY_COPIED) is_worthwhile_ = false;
+  }
+  return has_any;
+}
+
+}  // namespace muster::tcp
