@@ -330,6 +330,7 @@ void engine::nap(clock_time waited) {
 
 void engine::run_thread(std::stop_token stop, int processor) {
   if (processor >= 0) bind_to(processor);
+  run_in_short_slices();
   drive_until([&stop] { return stop.stop_requested(); });
 }
 

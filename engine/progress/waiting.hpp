@@ -44,7 +44,8 @@ struct waiting_policy {
   static constexpr waiting_policy cores_shared() {
     return {.looks_at_other_cores = 64, .yield_for = std::chrono::microseconds(500)};
   }
-  /// Never looks twice.
+  /// Never looks twice: where a look keeps a program from computing, and a wake-up may take its
+  /// core away, which a look after a yield may not.
   static constexpr waiting_policy asleep() { return {}; }
 };
 

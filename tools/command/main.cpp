@@ -66,11 +66,13 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
          [&what](const std::string& text) { what.hosts = muster::launch::parse_hosts(text); },
          "start them on these machines, as in a:8,b:8: up to so many on each, in this order")
       ->type_name("HOST:RANKS,...");
-  run->add_option("--hosts-made", what.hosts_made,
-                  "start them on so many hosts that are made of this machine, evenly: network\n"
-                  "namespaces, to try code for several machines; as root, and bound to no core")
-      ->check(CLI::Range(1, 250))
-      ->excludes("--hosts");
+  CLI::Option* const made =
+      run->add_option("--hosts-made", what.hosts_made,
+                      "start them on so many hosts that are made of this machine, evenly: network\n"
+                      "namespaces, to try code for several machines; as root, and bound to no core")
+          ->check(CLI::Range(1, 250))
+          ->excludes("--hosts");
+  muster::bench::add_link_rate_option(*run, what.link_rate)->needs(made);
   const CLI::Option* const fabric = muster::bench::add_fabric_option(*run);
   run->add_option("--remote-shell", what.remote_shell,
                   "how a machine is reached: called as COMMAND HOST ARG...")

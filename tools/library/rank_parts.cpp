@@ -8,13 +8,20 @@
 namespace muster {
 namespace {
 
+/// An engine's thread runs beside the program's own.
+waiting_policy waiting_for(progress by, const rank_place& where) {
+  const bool by_thread = by == progress::thread;
+  const std::size_t running = where.here.size() * (by_thread ? 2 : 1);
+  if (running <= where.processors) return waiting_policy::core_of_its_own();
+  return by_thread ? waiting_policy::asleep() : waiting_policy::cores_shared();
+}
+
 engine_options options_for(const wire::fabric& reach, const rank_place& where,
                            const world_options& of) {
   engine_options options;
   options.mode = of.progress;
   options.processor = of.processor;
-  const bool core_each = where.here.size() <= where.processors;
-  options.waiting = core_each ? waiting_policy::core_of_its_own() : waiting_policy::cores_shared();
+  options.waiting = waiting_for(of.progress, where);
   if (of.progress == progress::caller) options.waiting.when_idle = of.when_idle;
   options.sources = {reach.source()};
   return options;

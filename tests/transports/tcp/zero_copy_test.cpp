@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <optional>

@@ -497,7 +497,9 @@ int run_bench(const options& wanted) {
     options with_rows = wanted;
     with_rows.rows = known.rows();
     require_known_algorithms(with_rows);
-    if (wanted.hosts > 1 && !wanted.hosts_are_made) made_hosts::run_again_among(wanted.hosts);
+    if (wanted.hosts > 1 && !wanted.hosts_are_made) {
+      made_hosts::run_again_among({wanted.hosts, wanted.link_rate});
+    }
     return bench_run(with_rows).run();
   } catch (const interrupted&) {
     fmt::print(stderr, "muster bench: interrupted\n");
@@ -611,6 +613,7 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
           ->type_name("N");
   bench->add_flag(made_hosts::inside, wanted->hosts_are_made)->group("");
   add_fabric_option(*bench)->needs(hosts);
+  add_link_rate_option(*bench, wanted->link_rate)->needs(hosts);
   bench
       ->add_option("--nodes", wanted->nodes,
                    "made-up nodes that Muster's ranks are spread over, see muster run; the peers' "

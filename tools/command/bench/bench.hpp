@@ -29,6 +29,7 @@ struct options {
   std::optional<std::vector<library>> peers;  ///< nothing: usual_peers
   std::size_t nodes = 1;                      ///< made-up ones that Muster's ranks are spread over
   std::size_t hosts = 1;                      ///< made ones that all ranks are spread over
+  std::string link_rate = {};                 ///< of theirs; empty: any
   bool hosts_are_made = false;                ///< and this process is among them
   std::optional<library> shim_under;    ///< the MPI that Muster is preloaded into; nothing: none
   std::vector<std::string> algorithms;  ///< Muster's, see parse_algorithms; none: as it chooses

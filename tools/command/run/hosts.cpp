@@ -315,7 +315,7 @@ void run_on_made_hosts(const options& what) {
   }
   for (const std::string& name : what.passed_on) words.insert(words.end(), {"-x", name});
   words.insert(words.end(), what.command.begin(), what.command.end());
-  made_hosts::run_self_among(what.hosts_made, words);
+  made_hosts::run_self_among({what.hosts_made, what.link_rate}, words);
 }
 
 int run_share_as_told() {

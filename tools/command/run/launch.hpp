@@ -29,6 +29,7 @@ struct options {
   std::size_t kernel_copies_from = 0;  ///< bytes of a block; 0: as measured
   std::string record_arrivals;         ///< the folder for the ranks' records; empty: none
   std::vector<host> hosts;             ///< machines that the ranks are spread over; empty: this one
+  std::string link_rate = {};          ///< of theirs; empty: any
   std::size_t hosts_made = 0;          ///< so many, of this machine, instead; 0: none
   std::string remote_shell = "ssh";    ///< words; called as `remote_shell HOST COMMAND…`
   std::vector<std::string> passed_on;  ///< variables of our environment that ranks have elsewhere

@@ -48,6 +48,13 @@ CLI::Option* add_fabric_option(CLI::App& command) {
       ->type_name("NAME");
 }
 
+CLI::Option* add_link_rate_option(CLI::App& command, std::string& rate) {
+  return command
+      .add_option("--link-rate", rate,
+                  "with --hosts-made: what each host sends and receives at most, as in 1gbit")
+      ->type_name("RATE");
+}
+
 json_output::json_output(std::filesystem::path path) : path_(std::move(path)) {
   if (path_ != "-") {
     require_writable(path_, "--json");

@@ -41,6 +41,8 @@ void require_writable(const std::filesystem::path& path, std::string_view option
 
 /// By what ranks of different hosts talk: there is TCP alone.
 CLI::Option* add_fabric_option(CLI::App& command);
+/// Slow links of made hosts.
+CLI::Option* add_link_rate_option(CLI::App& command, std::string& rate);
 
 /// Where a command writes the results that `--json` asks for: a file, or for `-` standard output.
 /// There nothing else goes then: what the command prints from now on goes to standard error.

@@ -43,9 +43,11 @@ std::filesystem::path script() {
 
 std::string remote_shell() { return script().string() + " --shell"; }
 
-void run_self_among(std::size_t count, const std::vector<std::string>& arguments) {
+void run_self_among(const wanted& hosts, const std::vector<std::string>& arguments) {
   const std::string file = script().string();
-  std::vector<std::string> words = {file, std::to_string(count), self().string()};
+  std::vector<std::string> words = {file};
+  if (!hosts.link_rate.empty()) words.insert(words.end(), {"--rate", hosts.link_rate});
+  words.insert(words.end(), {std::to_string(hosts.count), self().string()});
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> all;
   for (std::string& word : words) all.push_back(word.data());
@@ -54,13 +56,13 @@ void run_self_among(std::size_t count, const std::vector<std::string>& arguments
   throw error(errc::resource, "cannot make hosts with " + file + ": " + std::strerror(errno));
 }
 
-void run_again_among(std::size_t count) {
+void run_again_among(const wanted& hosts) {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   words.erase(words.begin());
   words.emplace_back(inside);
-  run_self_among(count, words);
+  run_self_among(hosts, words);
 }
 
 std::filesystem::path write_remote_shell(const std::filesystem::path& folder) {

@@ -22,12 +22,18 @@ std::filesystem::path script();
 /// A remote shell to them, as `muster run --remote-shell` takes it.
 std::string remote_shell();
 
-/// Replaces this process by one that runs this program with these arguments where `count` hosts are
-/// made. \throws error `errc::resource`
-[[noreturn]] void run_self_among(std::size_t count, const std::vector<std::string>& arguments);
+/// Hosts to be made.
+struct wanted {
+  std::size_t count = 0;
+  std::string link_rate = {};  ///< that each sends and receives at most, as tc has it; empty: any
+};
+
+/// Replaces this process by one that runs this program with these arguments where hosts are made.
+/// \throws error `errc::resource`
+[[noreturn]] void run_self_among(const wanted& hosts, const std::vector<std::string>& arguments);
 
 /// The same with this process's own arguments and one more, by which it knows that it is there.
-[[noreturn]] void run_again_among(std::size_t count);
+[[noreturn]] void run_again_among(const wanted& hosts);
 inline constexpr const char* inside = "--hosts-are-made";
 
 /// One that needs no argument of its own, as launchers of MPIs want one:

@@ -73,9 +73,11 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
                   "simulate a model: " + simulator::model_names() + ", this, or a file")
       ->check(CLI::Validator(checked(check_machine), ""))
       ->type_name("NAME|FILE.json");
-  tune.add_flag("--hosts-made", wanted->on_hosts,
-                "nodes are hosts made of this machine, which TCP connects; as root")
-      ->excludes("--machine");
+  CLI::Option* const hosts =
+      tune.add_flag("--hosts-made", wanted->on_hosts,
+                    "nodes are hosts made of this machine, which TCP connects; as root")
+          ->excludes("--machine");
+  bench::add_link_rate_option(tune, wanted->link_rate)->needs(hosts);
   tune.add_flag(made_hosts::inside, wanted->hosts_are_made)->group("");
   catalogs::add_catalog_option(tune, wanted->catalog_file);
   add_numbers(tune, "--nodes", wanted->nodes, "numbers of nodes");
@@ -104,7 +106,7 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
 int run_or_say_why(const options& wanted) {
   try {
     if (wanted.on_hosts && !wanted.hosts_are_made) {
-      made_hosts::run_again_among(std::ranges::max(wanted.nodes));
+      made_hosts::run_again_among({std::ranges::max(wanted.nodes), wanted.link_rate});
     }
     return run(wanted);
   } catch (const std::exception& why) {
