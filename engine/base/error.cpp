@@ -28,6 +28,23 @@ public:
     }
     return "unknown error";
   }
+
+  // What programs ask of any operation that is awaited: whether it was canceled, or took too long.
+  std::error_condition default_error_condition(int value) const noexcept override {
+    switch (static_cast<errc>(value)) {
+      case errc::invalid_argument:
+        return std::errc::invalid_argument;
+      case errc::stopped:
+        return std::errc::operation_canceled;
+      case errc::deadline_exceeded:
+        return std::errc::timed_out;
+      case errc::rank_died:
+      case errc::rank_left:
+        return std::errc::connection_reset;
+      default:
+        return {value, *this};
+    }
+  }
 };
 
 }  // namespace

@@ -146,6 +146,16 @@ public:
   bool has_virtual_clock() const noexcept { return clock_ != nullptr; }
   const stop_scope& scope() const noexcept { return scope_; }
 
+  /// Of an event loop that drives it, `progress::external`: how what is started there finds it.
+  class outside_driver {
+  protected:
+    outside_driver() = default;
+    virtual ~outside_driver() = default;
+  };
+  /// Null: none that has said so.
+  outside_driver* driven_from_outside() const noexcept { return outside_; }
+  void be_driven_by(outside_driver* who) noexcept { outside_ = who; }
+
   /// For waits that would rather look again than suspend: how often, and whether other coroutines
   /// are waiting too, which that would hold up.
   unsigned looks_before_suspending() const noexcept {
@@ -221,6 +231,7 @@ private:
   std::vector<progress_source*> sources_;
   wakeup_set wakeups_;
   virtual_clock* clock_;
+  outside_driver* outside_ = nullptr;
   std::atomic<std::size_t> running_{0};
   counters counters_;
   std::jthread thread_;

@@ -6,6 +6,7 @@
 #include <muster/api/plan.hpp>
 #include <muster/api/shared_buffer.hpp>
 #include <muster/api/split.hpp>
+#include <muster/api/values.hpp>
 #include <muster/base/error.hpp>
 #include <muster/coro/task.hpp>
 #include <muster/coro/when_all.hpp>

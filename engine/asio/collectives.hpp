@@ -1,0 +1,236 @@
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+
+#include <cstddef>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <muster/api/collectives.hpp>
+#include <muster/api/values.hpp>
+#include <muster/asio/operation.hpp>
+
+/// Collectives as asynchronous operations of Boost.Asio: each takes what its namesake of `muster`
+/// does, and a completion token at its end.
+///
+/// - **Signature**: `void(boost::system::error_code)`, or `void(boost::system::error_code, T)`
+/// where
+///   the namesake's task has a `T`. The code is Muster's (`muster_category`), and compares equal to
+///   `std::errc::operation_canceled`, `timed_out` or `connection_reset` where that fits. An
+///   argument that is wrong completes it, too, with `errc::invalid_argument`, before anything is
+///   sent.
+/// - **Arguments**: lvalue ranges and what spans refer to stay in place until it completes; scalars
+///   and moved vectors are the operation's own.
+/// - **Order**: a call has its place in the team's order when it is initiated; initiate the calls
+/// of
+///   one team from one thread, or one strand.
+/// - **Completion**: on the handler's associated executor, by default the context's, never inside
+///   the initiating function. Associated allocator and cancellation slot are honoured.
+/// - **Cancellation**: of any type before the call has its place, which takes the call back;
+///   afterwards `terminal`, which ends it with `errc::stopped` and breaks the team. Others are
+///   ignored then.
+namespace muster::asio {
+namespace detail {
+
+/// How an argument is kept: ranges that are lvalues where they are, all else as a value.
+template <class A>
+using kept = std::conditional_t<std::is_lvalue_reference_v<A> && std::ranges::range<A>, A,
+                                std::remove_cvref_t<A>>;
+
+/// How a kept argument is passed on: ranges that own their elements are moved.
+template <class K>
+constexpr decltype(auto) pass(std::remove_reference_t<K>& argument) noexcept {
+  constexpr bool owns =
+      !std::is_lvalue_reference_v<K> && std::ranges::range<K> && !std::ranges::borrowed_range<K>;
+  if constexpr (owns) {
+    return std::move(argument);
+  } else {
+    return (argument);
+  }
+}
+
+/// A call that waits to be made, once.
+template <class Call, class... Kept>
+struct prepared {
+  team* on;
+  Call call;
+  std::tuple<Kept...> arguments;
+
+  auto operator()() {
+    return [this]<std::size_t... I>(std::index_sequence<I...>) {
+      return call(*on, pass<Kept>(std::get<I>(arguments))...);
+    }(std::index_sequence_for<Kept...>());
+  }
+};
+
+template <class Call, class Token, class... A>
+auto initiate(team& on, Call call, Token&& token, A&&... given) {
+  using begin = prepared<Call, kept<A&&>...>;
+  using value = typename std::invoke_result_t<begin&>::value_type;
+  return net::async_initiate<Token, typename completion<value>::signature>(
+      initiation{}, token, driver_of(on),
+      begin{&on, call, std::tuple<kept<A&&>...>(std::forward<A>(given)...)});
+}
+
+/// The token is the last of them.
+template <class Call, class... All>
+auto initiate_with_last(team& on, Call call, All&&... all) {
+  static_assert(sizeof...(All) != 0, "expected a completion token as the last argument");
+  auto given = std::forward_as_tuple(std::forward<All>(all)...);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    using tuple = std::tuple<All&&...>;
+    using token = std::tuple_element_t<sizeof...(All) - 1, tuple>;
+    return initiate(on, call, std::forward<token>(std::get<sizeof...(All) - 1>(given)),
+                    std::forward<std::tuple_element_t<I, tuple>>(std::get<I>(given))...);
+  }(std::make_index_sequence<sizeof...(All) - 1>());
+}
+
+}  // namespace detail
+
+/// `muster::barrier`, and a completion token.
+template <class... A>
+auto async_barrier(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::barrier(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::bcast`, and a completion token.
+template <class... A>
+auto async_bcast(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::bcast(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::reduce`, and a completion token.
+template <class... A>
+auto async_reduce(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::reduce(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::allreduce`, and a completion token.
+template <class... A>
+auto async_allreduce(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::allreduce(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::scatter`, and a completion token.
+template <class... A>
+auto async_scatter(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::scatter(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::gather`, and a completion token.
+template <class... A>
+auto async_gather(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::gather(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::allgather`, and a completion token.
+template <class... A>
+auto async_allgather(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::allgather(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::alltoall`, and a completion token.
+template <class... A>
+auto async_alltoall(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::alltoall(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::reduce_scatter_block`, and a completion token.
+template <class... A>
+auto async_reduce_scatter_block(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::reduce_scatter_block(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::reduce_scatter`, and a completion token.
+template <class... A>
+auto async_reduce_scatter(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::reduce_scatter(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::scan`, and a completion token.
+template <class... A>
+auto async_scan(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::scan(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::exscan`, and a completion token.
+template <class... A>
+auto async_exscan(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::exscan(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::scatterv`, and a completion token.
+template <class... A>
+auto async_scatterv(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::scatterv(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::gatherv`, and a completion token.
+template <class... A>
+auto async_gatherv(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::gatherv(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::allgatherv`, and a completion token.
+template <class... A>
+auto async_allgatherv(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::allgatherv(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `muster::alltoallv`, and a completion token.
+template <class... A>
+auto async_alltoallv(team& on, A&&... arguments_and_token) {
+  constexpr auto call = [](team& of, auto&&... each) {
+    return muster::alltoallv(of, std::forward<decltype(each)>(each)...);
+  };
+  return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+}  // namespace muster::asio

@@ -1,0 +1,109 @@
+#include <muster/asio/driver.hpp>
+
+#include <sched.h>
+#include <unistd.h>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+
+#include <muster/base/error.hpp>
+
+namespace muster::asio {
+namespace net = boost::asio;
+
+namespace {
+
+int duplicate(int descriptor) {
+  const int copy = ::dup(descriptor);
+  if (copy < 0) throw error(errc::resource, "asio: no descriptor for the engine's");
+  return copy;
+}
+
+}  // namespace
+
+driver::driver(net::io_context& by, muster::engine& of)
+    : context_(by),
+      engine_(of),
+      strand_(by.get_executor()),
+      bell_(by, duplicate(of.wakeup_descriptor())),
+      timer_(by) {}
+
+void driver::close() {
+  closed_ = true;
+  end_sleep();
+  engine_.stop();
+}
+
+void driver::operation_begins() {
+  ++pending_;
+  wake();
+}
+
+void driver::wake() {
+  end_sleep();
+  drive_soon();
+}
+
+void driver::drive_soon() {
+  if (is_posted_ || closed_) return;
+  is_posted_ = true;
+  net::post(strand_, [self = shared_from_this()] {
+    self->is_posted_ = false;
+    self->drive();
+  });
+}
+
+void driver::drive() {
+  if (closed_ || sleeps_ || pending_ == 0) return;
+  if (poll_for_a_moment()) idle_since_ = clock_time(0);
+  if (pending_ == 0) return;
+  // Other handlers get their turn between two moments.
+  if (!has_looked_long_enough() || !engine_.prepare_to_sleep()) return drive_soon();
+  sleep();
+}
+
+bool driver::poll_for_a_moment() {
+  constexpr unsigned moment = 32;  // polls: a few microseconds where none finds anything
+  const bool spins = !engine_.waiting().yields_at_once();
+  bool has_moved = engine_.poll();
+  for (unsigned i = 1; spins && i < moment && pending_ != 0; ++i) {
+    spin_pause();
+    if (engine_.poll()) has_moved = true;
+  }
+  return engine_.resume_interrupted(false) || has_moved;
+}
+
+bool driver::has_looked_long_enough() {
+  const clock_time now = engine_.now();
+  if (idle_since_ == clock_time(0)) idle_since_ = now;
+  if (now - idle_since_ >= engine_.waiting().yield_for) return true;
+  // Where ranks share a core, whom this one waits for may need it.
+  if (engine_.waiting().yields_at_once()) ::sched_yield();
+  return false;
+}
+
+void driver::sleep() {
+  sleeps_ = true;
+  const auto wake_up = [self = shared_from_this()](const boost::system::error_code& why) {
+    if (why || !self->sleeps_) return;  // it was woken by something else
+    self->wake();
+  };
+  bell_.async_wait(net::posix::stream_descriptor::wait_read, net::bind_executor(strand_, wake_up));
+  if (const auto limit = engine_.sleep_limit()) {
+    timer_.expires_after(std::chrono::ceil<net::steady_timer::duration>(*limit));
+    timer_.async_wait(net::bind_executor(strand_, wake_up));
+  }
+}
+
+void driver::end_sleep() {
+  idle_since_ = clock_time(0);
+  if (!sleeps_) return;
+  sleeps_ = false;
+  boost::system::error_code ignored;
+  bell_.cancel(ignored);
+  timer_.cancel();
+}
+
+}  // namespace muster::asio

@@ -1,0 +1,304 @@
+// Collectives as asynchronous operations of Boost.Asio: every kind of token, values and buffers,
+// cancellation, several threads on one context, work.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <muster/api/split.hpp>
+#include <muster/asio.hpp>
+#include <muster/muster.hpp>
+
+#include "tools/conformance/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+
+/// A rank's thread with a context of its own, by which its engine is driven.
+class driven {
+public:
+  explicit driven(team& of)
+      : driver_(std::make_shared<muster::asio::driver>(io, of.engine())), engine_(of.engine()) {
+    engine_.be_driven_by(driver_.get());
+  }
+  ~driven() {
+    driver_->close();
+    engine_.be_driven_by(nullptr);
+  }
+  driven(const driven&) = delete;
+  driven& operator=(const driven&) = delete;
+
+  asio::io_context io;
+
+private:
+  std::shared_ptr<muster::asio::driver> driver_;
+  engine& engine_;
+};
+
+using rank_program = std::function<asio::awaitable<void>(team&, asio::io_context&)>;
+
+/// Runs a coroutine on each rank, to its end.
+void run_ranks(std::size_t ranks, const rank_program& program) {
+  run_threads(ranks,
+              [&program](team& of) {
+                driven by(of);
+                std::exception_ptr failure;
+                asio::co_spawn(by.io, program(of, by.io),
+                               [&failure](std::exception_ptr why) { failure = std::move(why); });
+                by.io.run();
+                if (failure) std::rethrow_exception(failure);
+              },
+              {.progress = progress::external});
+}
+
+TEST_CASE("every collective, awaited") {
+  const watchdog alive("asio: every collective");
+  run_ranks(3, [](team& on, asio::io_context&) -> asio::awaitable<void> {
+    namespace m = muster::asio;
+    constexpr auto& token = asio::use_awaitable;
+    const int me = static_cast<int>(on.rank());
+    std::array<int, 1> one = {me};
+    std::array<int, 3> three = {10 * me, 10 * me + 1, 10 * me + 2};
+    std::array<int, 3> all{};
+    std::array<int, 1> mine{};
+
+    co_await m::async_barrier(on, token);
+    co_await m::async_allreduce(on, one, mine, sum, token);
+    CHECK(mine[0] == 3);
+    co_await m::async_reduce(on, one, mine, max, 1, token);
+    if (me == 1) CHECK(mine[0] == 2);
+    co_await m::async_allgather(on, one, all, token);
+    CHECK(all == std::array<int, 3>{0, 1, 2});
+    co_await m::async_gather(on, one, all, 2, token);
+    co_await m::async_scatter(on, three, mine, 1, token);
+    CHECK(mine[0] == 10 + me);
+    co_await m::async_alltoall(on, three, all, token);
+    CHECK(all == std::array<int, 3>{me, 10 + me, 20 + me});
+    co_await m::async_reduce_scatter_block(on, three, mine, sum, token);
+    CHECK(mine[0] == 30 + 3 * me);
+    co_await m::async_scan(on, one, mine, sum, token);
+    CHECK(mine[0] == me * (me + 1) / 2);
+    std::array<int, 1> root = {me + 5};
+    co_await m::async_bcast(on, root, 2, token);
+    CHECK(root[0] == 7);
+    // Spans that are made for the call, in place.
+    co_await m::async_allreduce(on, std::span(three), sum, token);
+    CHECK(three[0] == 30);
+  });
+}
+
+TEST_CASE("a value in, a value out") {
+  const watchdog alive("asio: values");
+  run_ranks(3, [](team& on, asio::io_context&) -> asio::awaitable<void> {
+    namespace m = muster::asio;
+    constexpr auto& token = asio::use_awaitable;
+    const int me = static_cast<int>(on.rank());
+    const double total = co_await m::async_allreduce(on, 1.5, sum, token);
+    CHECK(total == 4.5);
+    const int from = co_await m::async_bcast(on, me, 1, token);
+    CHECK(from == 1);
+    const std::vector<int> everybody = co_await m::async_allgather(on, me, token);
+    CHECK(everybody == std::vector<int>{0, 1, 2});
+    std::vector<int> blocks = {10 * me, 10 * me + 1, 10 * me + 2};
+    const std::vector<int> received = co_await m::async_alltoall(on, std::move(blocks), token);
+    CHECK(received == std::vector<int>{me, 10 + me, 20 + me});
+  });
+}
+
+TEST_CASE("callbacks, futures, deferred, tuples, groups and operators") {
+  const watchdog alive("asio: tokens");
+  run_ranks(2, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    namespace m = muster::asio;
+    bool called = false;
+    m::async_allreduce(on, 2, sum,
+                       [&called](error_code why, int value) { called = !why && value == 4; });
+    auto later = m::async_allreduce(on, 3, sum, asio::deferred);
+    CHECK(co_await std::move(later)(asio::use_awaitable) == 6);
+    CHECK(called);
+    const auto [why, value] =
+        co_await m::async_allreduce(on, 4, sum, asio::as_tuple(asio::use_awaitable));
+    CHECK_FALSE(why);
+    CHECK(value == 8);
+
+    auto [order, first_why, first, second_why, second] =
+        co_await asio::experimental::make_parallel_group(
+            m::async_allreduce(on, 5, sum, asio::deferred),
+            m::async_allreduce(on, 6, sum, asio::deferred))
+            .async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+    CHECK(first == 10);
+    CHECK(second == 12);
+
+    using namespace asio::experimental::awaitable_operators;
+    const auto [seventh, eighth] = co_await (m::async_allreduce(on, 7, sum, asio::use_awaitable) &&
+                                             m::async_allreduce(on, 8, sum, asio::use_awaitable));
+    CHECK(seventh == 14);
+    CHECK(eighth == 16);
+
+    std::future<int> promised = m::async_allreduce(on, 9, sum, asio::use_future);
+    asio::steady_timer tick(io);
+    while (promised.wait_for(0s) != std::future_status::ready) {
+      tick.expires_after(1ms);
+      co_await tick.async_wait(asio::use_awaitable);
+    }
+    CHECK(promised.get() == 18);
+  });
+}
+
+TEST_CASE("wrong arguments complete the call with what is wrong, and break nothing") {
+  const watchdog alive("asio: wrong arguments");
+  run_ranks(2, [](team& on, asio::io_context&) -> asio::awaitable<void> {
+    std::array<int, 2> two{};
+    std::array<int, 3> three{};
+    const auto [why] = co_await muster::asio::async_allreduce(on, two, three, sum,
+                                                              asio::as_tuple(asio::use_awaitable));
+    CHECK(why == errc::invalid_argument);
+    CHECK(why == std::errc::invalid_argument);
+    CHECK(co_await muster::asio::async_allreduce(on, 1, sum, asio::use_awaitable) == 2);
+  });
+}
+
+TEST_CASE("terminal cancellation breaks the team, weaker ones are ignored; all ranks learn why") {
+  const watchdog alive("asio: cancellation");
+  run_ranks(2, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    constexpr auto token = asio::as_tuple(asio::use_awaitable);
+    asio::steady_timer later(io, 20ms);
+    if (on.rank() == 1) {
+      co_await later.async_wait(asio::use_awaitable);
+      const auto [why] = co_await muster::asio::async_barrier(on, token);
+      CHECK(why);
+      co_return;
+    }
+    asio::cancellation_signal stop;
+    std::optional<error_code> ended;
+    muster::asio::async_barrier(
+        on, asio::bind_cancellation_slot(stop.slot(), [&ended](error_code why) { ended = why; }));
+    stop.emit(asio::cancellation_type::partial);
+    later.expires_after(1ms);
+    co_await later.async_wait(asio::use_awaitable);
+    CHECK_FALSE(ended);
+    stop.emit(asio::cancellation_type::terminal);
+    later.expires_after(1ms);
+    while (!ended) {
+      later.expires_after(1ms);
+      co_await later.async_wait(asio::use_awaitable);
+    }
+    CHECK(*ended == errc::stopped);
+    CHECK(*ended == std::errc::operation_canceled);
+    const auto [why] = co_await muster::asio::async_barrier(on, token);
+    CHECK(why);
+  });
+}
+
+TEST_CASE("a call or a timer, whichever comes first") {
+  const watchdog alive("asio: or");
+  run_ranks(2, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    using namespace asio::experimental::awaitable_operators;
+    asio::steady_timer limit(io, 10s);
+    const auto first = co_await (muster::asio::async_barrier(on, asio::use_awaitable) ||
+                                 limit.async_wait(asio::use_awaitable));
+    CHECK(first.index() == 0);
+    if (on.rank() == 1) co_return;
+    limit.expires_after(5ms);
+    const auto second = co_await (muster::asio::async_barrier(on, asio::use_awaitable) ||
+                                  limit.async_wait(asio::use_awaitable));
+    CHECK(second.index() == 1);
+  });
+}
+
+TEST_CASE("a late rank is slept for, and wakes the others") {
+  const watchdog alive("asio: late");
+  run_threads(2,
+              [](team& of) {
+                driven by(of);
+                for (int i = 0; i < 20; ++i) {
+                  if (i % 2 == static_cast<int>(of.rank())) std::this_thread::sleep_for(3ms);
+                  int got = 0;
+                  muster::asio::async_allreduce(
+                      of, 1, sum, [&got](error_code why, int value) { got = why ? 0 : value; });
+                  by.io.run();
+                  by.io.restart();
+                  CHECK(got == 2);
+                }
+              },
+              {.progress = progress::external});
+}
+
+TEST_CASE("several threads run one context, calls begin on one strand") {
+  const watchdog alive("asio: threads");
+  run_threads(3,
+              [](team& of) {
+                driven by(of);
+                std::atomic<int> right{0};
+                const auto calls = [](team& on, std::atomic<int>& count) -> asio::awaitable<void> {
+                  for (int i = 0; i < 300; ++i) {
+                    const int got =
+                        co_await muster::asio::async_allreduce(on, i, sum, asio::use_awaitable);
+                    if (got == 3 * i) ++count;
+                  }
+                };
+                const auto strand = asio::make_strand(by.io);
+                asio::co_spawn(strand, calls(of, right), asio::detached);
+                std::thread other([&by] { by.io.run(); });
+                by.io.run();
+                other.join();
+                CHECK(right == 300);
+              },
+              {.progress = progress::external});
+}
+
+TEST_CASE("a team that no context drives is refused") {
+  run_threads(1, [](team& of) {
+    CHECK_THROWS_AS(muster::asio::async_barrier(of, [](error_code) {}), error);
+  });
+}
+
+TEST_CASE("a process alone: the world, and run returns when only that is left") {
+  asio::io_context io;
+  muster::asio::world world(io);
+  CHECK(world.team().size() == 1);
+  io.run();
+  io.restart();
+  double got = 0;
+  asio::co_spawn(
+      io,
+      [&]() -> asio::awaitable<void> {
+        got = co_await muster::asio::async_allreduce(world.team(), 1.5, sum, asio::use_awaitable);
+      },
+      asio::detached);
+  io.run();
+  CHECK(got == 1.5);
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,38 @@
+#pragma once
+
+/// Muster in programs of Boost.Asio: `co_await muster::asio::async_allreduce(…, use_awaitable)`.
+
+#include <boost/asio/io_context.hpp>
+
+#include <memory>
+
+#include <muster/asio/collectives.hpp>
+#include <muster/asio/driver.hpp>
+#include <muster/run/team.hpp>
+#include <muster/world.hpp>
+
+namespace muster::asio {
+
+/// The team of all ranks of the job, as `muster::world`, driven by an `io_context`: no thread, and
+/// no loop that looks while there is nothing to wait for. `run` returns when only the world is
+/// left.
+///
+/// Made and destroyed while nobody runs the context. What is pending when it is destroyed completes
+/// with `errc::stopped`, if the context runs again.
+class world {
+public:
+  /// \param by outlives the world
+  /// \throws error `errc::bootstrap` where the job cannot be joined
+  explicit world(boost::asio::io_context& by);
+  ~world();
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  muster::team& team() noexcept { return joined_.team(); }
+
+private:
+  muster::world joined_;
+  std::shared_ptr<driver> driver_;
+};
+
+}  // namespace muster::asio
