@@ -36,14 +36,11 @@ void driver::close() {
   engine_.stop();
 }
 
-void driver::operation_begins() {
-  ++pending_;
-  wake();
-}
-
+// Whom an operation waits for is often about to come: a moment now saves a turn of the context.
 void driver::wake() {
   end_sleep();
-  drive_soon();
+  if (polls_ || is_posted_) return drive_soon();
+  drive();
 }
 
 void driver::drive_soon() {
@@ -67,12 +64,15 @@ void driver::drive() {
 bool driver::poll_for_a_moment() {
   constexpr unsigned moment = 32;  // polls: a few microseconds where none finds anything
   const bool spins = !engine_.waiting().yields_at_once();
+  polls_ = true;
   bool has_moved = engine_.poll();
   for (unsigned i = 1; spins && i < moment && pending_ != 0; ++i) {
     spin_pause();
     if (engine_.poll()) has_moved = true;
   }
-  return engine_.resume_interrupted(false) || has_moved;
+  has_moved = engine_.resume_interrupted(false) || has_moved;
+  polls_ = false;
+  return has_moved;
 }
 
 bool driver::has_looked_long_enough() {

@@ -36,9 +36,10 @@ public:
   bool is_closed() const noexcept { return closed_; }
   muster::engine& engine() const noexcept { return engine_; }
   /// An operation is pending from now on, is no more.
-  void operation_begins();
+  void operation_begins() noexcept { ++pending_; }
   void operation_ended() noexcept { --pending_; }
-  /// Something has been asked of an operation that is pending: the engine is to look.
+  /// An operation has begun, or something has been asked of it: the engine is to look, at once and
+  /// for as long as something is pending.
   void wake();
 
 private:
@@ -57,6 +58,7 @@ private:
   boost::asio::steady_timer timer_;
   std::size_t pending_ = 0;
   bool is_posted_ = false;  // `drive`
+  bool polls_ = false;
   bool sleeps_ = false;
   bool closed_ = false;
   clock_time idle_since_{0};  // 0: it is not

@@ -95,6 +95,7 @@ private:
     if (by_->is_closed()) return complete(make_code(errc::stopped), {});
     // Nobody waits for this one: the handler is told.
     const auto running = start(by_->engine(), run(this->shared_from_this()));
+    if (!running.ended()) by_->wake();
   }
 
   static std::error_code make_code(errc why) noexcept { return make_error_code(why); }

@@ -50,7 +50,7 @@ DECLARES = {
     "fstream": "fstream flush ifstream ios ofstream streamsize",
     "functional": """bind_front bit_and bit_or bit_xor cref divides equal_to function greater hash identity invoke less
         less_equal logical_and logical_or minus modulus multiplies negate plus ref reference_wrapper""",
-    "future": "async future promise",
+    "future": "async future future_status promise",
     "initializer_list": "initializer_list",
     "iomanip": "setfill setprecision setw",
     "ios": "dec hex ios ios_base streamsize",
@@ -63,8 +63,8 @@ DECLARES = {
     "limits": "numeric_limits",
     "list": "erase_if list",
     "map": "erase_if map multimap",
-    "memory": """addressof align allocator assume_aligned construct_at destroy_at enable_shared_from_this make_shared
-        make_unique make_unique_for_overwrite shared_ptr to_address uninitialized_value_construct_n unique_ptr weak_ptr""",
+    "memory": """addressof align allocate_shared allocator assume_aligned construct_at destroy_at
+        enable_shared_from_this make_shared make_unique make_unique_for_overwrite shared_ptr to_address uninitialized_value_construct_n unique_ptr weak_ptr""",
     "memory_resource": "pmr",
     "mutex": "call_once lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock unique_lock",
     "new": "align_val_t bad_alloc launder nothrow",
@@ -86,10 +86,11 @@ DECLARES = {
     "streambuf": "streambuf",
     "string": "data erase_if getline size stod stoi stol stoul stoull string to_string",
     "string_view": "data size string_view",
-    "system_error": "errc error_category error_code generic_category is_error_code_enum system_category system_error",
+    "system_error": """errc error_category error_code error_condition generic_category is_error_code_enum
+        system_category system_error""",
     "thread": "jthread this_thread thread",
     "tuple": "apply forward_as_tuple get make_from_tuple make_tuple tie tuple tuple_element_t tuple_size_v",
-    "type_traits": """common_type_t conditional_t decay_t enable_if_t false_type integral_constant invoke_result
+    "type_traits": """is_lvalue_reference_v common_type_t conditional_t decay_t enable_if_t false_type integral_constant invoke_result
         invoke_result_t is_array_v is_base_of_v is_class_v is_const_v is_constant_evaluated is_constructible_v
         is_convertible_v is_empty_v is_enum_v is_floating_point_v is_integral_v is_invocable_r_v is_invocable_v
         is_nothrow_constructible_v is_nothrow_move_constructible_v is_pointer_v is_same is_same_v is_signed_v
