@@ -64,7 +64,8 @@ DECLARES = {
     "list": "erase_if list",
     "map": "erase_if map multimap",
     "memory": """addressof align allocate_shared allocator assume_aligned construct_at destroy_at
-        enable_shared_from_this make_shared make_unique make_unique_for_overwrite shared_ptr to_address uninitialized_value_construct_n unique_ptr weak_ptr""",
+        enable_shared_from_this make_shared make_unique make_unique_for_overwrite shared_ptr to_address
+        uninitialized_value_construct_n unique_ptr weak_ptr""",
     "memory_resource": "pmr",
     "mutex": "call_once lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock unique_lock",
     "new": "align_val_t bad_alloc launder nothrow",
@@ -90,11 +91,12 @@ DECLARES = {
         system_category system_error""",
     "thread": "jthread this_thread thread",
     "tuple": "apply forward_as_tuple get make_from_tuple make_tuple tie tuple tuple_element_t tuple_size_v",
-    "type_traits": """is_lvalue_reference_v common_type_t conditional_t decay_t enable_if_t false_type integral_constant invoke_result
-        invoke_result_t is_array_v is_base_of_v is_class_v is_const_v is_constant_evaluated is_constructible_v
-        is_convertible_v is_empty_v is_enum_v is_floating_point_v is_integral_v is_invocable_r_v is_invocable_v
-        is_nothrow_constructible_v is_nothrow_move_constructible_v is_pointer_v is_same is_same_v is_signed_v
-        is_standard_layout_v is_trivially_copyable_v is_trivially_destructible_v is_unsigned_v is_void_v make_signed_t
+    "type_traits": """common_type_t conditional_t decay_t enable_if_t false_type integral_constant
+        invoke_result invoke_result_t is_array_v is_base_of_v is_class_v is_const_v is_constant_evaluated
+        is_constructible_v is_convertible_v is_empty_v is_enum_v is_floating_point_v is_integral_v
+        is_invocable_r_v is_invocable_v is_lvalue_reference_v is_nothrow_constructible_v
+        is_nothrow_move_constructible_v is_pointer_v is_same is_same_v is_signed_v is_standard_layout_v
+        is_trivially_copyable_v is_trivially_destructible_v is_unsigned_v is_void_v make_signed_t
         make_unsigned_t remove_const_t remove_cv_t remove_cvref_t remove_pointer_t remove_reference_t true_type
         type_identity_t underlying_type_t void_t""",
     "unordered_map": "erase_if unordered_map",
