@@ -1,6 +1,7 @@
 #include <muster/run/team.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -84,6 +85,12 @@ void team::require_whole() const {
   if (!members_.broken()) return;
   const auto why = members_.failed();
   if (why) throw error(why->code, "the team is broken: " + why->text, why->rank);
+}
+
+std::optional<error> team::failure() const {
+  const auto why = members_.failed();
+  if (!why) return std::nullopt;
+  return error(why->code, why->text, why->rank);
 }
 
 }  // namespace muster

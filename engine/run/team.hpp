@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <muster/base/error.hpp>
 #include <muster/call/arguments.hpp>
 #include <muster/progress/engine.hpp>
 #include <muster/run/bookkeeping.hpp>
@@ -69,6 +71,10 @@ public:
   void select_by(std::shared_ptr<const selection_table> table) {
     selector_.select_by(std::move(table));
   }
+
+  /// Why it is broken: what every call ends with from now on, the rank at fault and a text that
+  /// says more than a code can. None while it is whole.
+  std::optional<error> failure() const;
 
   /// The most shared memory that this team can come to take, in bytes for each of its ranks.
   wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }

@@ -8,12 +8,14 @@
 namespace muster {
 namespace {
 
-/// An engine's thread runs beside the program's own.
+/// An engine's thread that waits for other machines shares the cores with computing threads: looks
+/// and yields would lose it its turn. Within a machine what it waits for comes sooner than that.
 waiting_policy waiting_for(progress by, const rank_place& where) {
-  const bool by_thread = by == progress::thread;
-  const std::size_t running = where.here.size() * (by_thread ? 2 : 1);
-  if (running <= where.processors) return waiting_policy::core_of_its_own();
-  return by_thread ? waiting_policy::asleep() : waiting_policy::cores_shared();
+  const std::size_t ranks = where.here.size();
+  const bool waits_long = by == progress::thread && where.network == between_nodes::tcp;
+  if (waits_long && 2 * ranks > where.processors) return waiting_policy::asleep();
+  return ranks <= where.processors ? waiting_policy::core_of_its_own()
+                                   : waiting_policy::cores_shared();
 }
 
 engine_options options_for(const wire::fabric& reach, const rank_place& where,

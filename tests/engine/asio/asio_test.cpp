@@ -36,6 +36,7 @@
 #include <muster/asio.hpp>
 #include <muster/muster.hpp>
 
+#include "tests/support/says.hpp"
 #include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
@@ -197,8 +198,10 @@ TEST_CASE("terminal cancellation breaks the team, weaker ones are ignored; all r
       co_await later.async_wait(asio::use_awaitable);
       const auto [why] = co_await muster::asio::async_barrier(on, token);
       CHECK(why);
+      CHECK(on.failure());
       co_return;
     }
+    CHECK_FALSE(on.failure());
     asio::cancellation_signal stop;
     std::optional<error_code> ended;
     muster::asio::async_barrier(
@@ -214,6 +217,10 @@ TEST_CASE("terminal cancellation breaks the team, weaker ones are ignored; all r
       co_await later.async_wait(asio::use_awaitable);
     }
     CHECK(*ended == errc::stopped);
+    REQUIRE(on.failure());
+    CHECK(on.failure()->code() == errc::stopped);
+    CHECK(on.failure()->rank() == 0);
+    CHECK(says(on.failure()->what(), "barrier"));
     CHECK(*ended == std::errc::operation_canceled);
     const auto [why] = co_await muster::asio::async_barrier(on, token);
     CHECK(why);
