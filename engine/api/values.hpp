@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <ranges>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,9 +16,9 @@
 /// they throw when awaited.
 namespace muster {
 
-/// A value that travels by itself, as opposed to a range of them.
+/// A value that travels by itself, as opposed to a range of them. No pointer: an array is a range.
 template <class T>
-concept movable_value = movable_element<T> && !std::ranges::range<T>;
+concept movable_value = movable_element<T> && !std::ranges::range<T> && !std::is_pointer_v<T>;
 
 /// The combination of the `value` of all ranks, on every rank.
 template <number T>

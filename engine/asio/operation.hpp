@@ -133,7 +133,6 @@ private:
 
   void complete(std::error_code why, typename completion<value>::result got) {
     by_->operation_ended();
-    net::get_associated_cancellation_slot(*handler_).clear();
     Handler handler = std::move(*handler_);
     handler_.reset();
     const error_code code = why ? error_code(why) : error_code();

@@ -56,6 +56,14 @@ TEST_CASE("values and vectors, of 1 to 9 ranks") {
   }
 }
 
+TEST_CASE("an array is a range of values") {
+  run_threads(2, [](team& on) {
+    std::uint64_t data[1] = {on.rank() + 5};
+    start(bcast(on, data, 1)).wait();
+    CHECK(data[0] == 6);
+  });
+}
+
 TEST_CASE("several in flight, awaited later than begun") {
   run_threads(4, [](team& on) {
     std::vector<future<int>> sums;
