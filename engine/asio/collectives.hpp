@@ -15,28 +15,29 @@
 /// Collectives as asynchronous operations of Boost.Asio: each takes what its namesake of `muster`
 /// does, and a completion token at its end.
 ///
-/// - **Signature**: `void(boost::system::error_code)`, or `void(boost::system::error_code, T)`
-/// where
-///   the namesake's task has a `T`. The code is Muster's (`muster_category`), and compares equal to
-///   `std::errc::operation_canceled`, `timed_out` or `connection_reset` where that fits. An
-///   argument that is wrong completes it, too, with `errc::invalid_argument`, before anything is
-///   sent.
-/// - **Arguments**: lvalue ranges and what spans refer to stay in place until it completes; scalars
-///   and moved vectors are the operation's own.
-/// - **Order**: a call has its place in the team's order when it is initiated; initiate the calls
-/// of
-///   one team from one thread, or one strand.
-/// - **Completion**: on the handler's associated executor, by default the context's, never inside
-///   the initiating function. Associated allocator and cancellation slot are honoured.
-/// - **Cancellation**: of any type before the call has its place, which takes the call back;
-///   afterwards `terminal`, which ends it with `errc::stopped` and breaks the team. Others are
-///   ignored then.
+/// - **Signature**: `void(boost::system::error_code)`, or with a `T` behind it where the
+///   namesake's task has one. The code is Muster's (`muster_category`), and equals
+///   `std::errc::operation_canceled`, `timed_out` or `connection_reset` where that fits. A wrong
+///   argument completes the call, too, with `errc::invalid_argument`, before anything is sent.
+/// - **Arguments**: lvalues that own elements, and what spans refer to, stay in place until it
+///   completes; scalars and moved vectors are the operation's own.
+/// - **Order**: calls take their places in the team's order as they are initiated; initiate
+///   those of one team from one thread, or one strand.
+/// - **Completion**: on the handler's associated executor, by default the context's, never
+///   inside the initiating function. Its associated allocator and cancellation slot are used.
+/// - **Cancellation**: of any type as long as the call waits for its turn on the engine's
+///   strand, which takes it back (other ranks still make it); afterwards `terminal`, which ends
+///   it with `errc::stopped` and breaks the team. Others are ignored then.
 namespace muster::asio {
 namespace detail {
 
-/// How an argument is kept: ranges that are lvalues where they are, all else as a value.
 template <class A>
-using kept = std::conditional_t<std::is_lvalue_reference_v<A> && std::ranges::range<A>, A,
+inline constexpr bool owns_elements =
+    std::ranges::range<A> && !std::ranges::borrowed_range<std::remove_cvref_t<A>>;
+/// How an argument is kept: lvalues that own elements where they are; spans, other views and all
+/// else as a value.
+template <class A>
+using kept = std::conditional_t<std::is_lvalue_reference_v<A> && owns_elements<A>, A,
                                 std::remove_cvref_t<A>>;
 
 /// How a kept argument is passed on: ranges that own their elements are moved.

@@ -1,8 +1,9 @@
 #include <muster/asio/driver.hpp>
 
+#include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -16,7 +17,7 @@ namespace net = boost::asio;
 namespace {
 
 int duplicate(int descriptor) {
-  const int copy = ::dup(descriptor);
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) throw error(errc::resource, "asio: no descriptor for the engine's");
   return copy;
 }
@@ -87,7 +88,8 @@ bool driver::has_looked_long_enough() {
 void driver::sleep() {
   sleeps_ = true;
   const auto wake_up = [self = shared_from_this()](const boost::system::error_code& why) {
-    if (why || !self->sleeps_) return;  // it was woken by something else
+    // Woken by something else; any other error is one more reason to look.
+    if (!self->sleeps_ || why == net::error::operation_aborted) return;
     self->wake();
   };
   bell_.async_wait(net::posix::stream_descriptor::wait_read, net::bind_executor(strand_, wake_up));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/append.hpp>
-#include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -14,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <system_error>
@@ -91,11 +91,17 @@ private:
   void begin() {
     has_begun_ = true;
     by_->operation_begins();
-    if (is_canceled_.load(std::memory_order_relaxed)) return complete(make_code(errc::stopped), {});
-    if (by_->is_closed()) return complete(make_code(errc::stopped), {});
-    // Nobody waits for this one: the handler is told.
-    const auto running = start(by_->engine(), run(this->shared_from_this()));
-    if (!running.ended()) by_->wake();
+    const bool is_stopped = by_->is_closed() || by_->engine().scope().stopped(clock_time(0));
+    if (is_stopped || is_canceled_.load(std::memory_order_relaxed)) {  // the strand passes it on
+      return complete(make_code(errc::stopped), {});
+    }
+    try {
+      // Nobody waits for this one: the handler is told.
+      const auto running = start(by_->engine(), run(this->shared_from_this()));
+      if (!running.ended()) by_->wake();
+    } catch (const std::bad_alloc&) {  // before it has begun
+      complete(make_code(errc::resource), {});
+    }
   }
 
   static std::error_code make_code(errc why) noexcept { return make_error_code(why); }
@@ -119,8 +125,8 @@ private:
     self->complete(why, std::move(got));
   }
 
-  /// Any thread. Before the call has its place, whatever is asked for takes it back; afterwards it
-  /// can end only with its team broken, for which `terminal` has to be asked.
+  /// On the handler's executor. Before the call has its place, whatever is asked for takes it back;
+  /// afterwards it can end only with its team broken, for which `terminal` has to be asked.
   void cancel(net::cancellation_type type) {
     is_canceled_.store(true, std::memory_order_relaxed);  // the strand passes it on
     net::dispatch(by_->strand(), [self = this->shared_from_this(), type] {
@@ -160,9 +166,10 @@ struct initiation {
   template <class Handler, class Begin>
   void operator()(Handler&& handler, std::shared_ptr<driver> by, Begin begin) const {
     using type = operation<Begin, std::decay_t<Handler>>;
-    const auto allocator = net::get_associated_allocator(handler);
-    const auto made = std::allocate_shared<type>(allocator, std::move(by), std::move(begin),
-                                                 std::forward<Handler>(handler));
+    // Not by the handler's allocator, whose memory has to be back before the handler is called:
+    // that is for posting it.
+    const auto made =
+        std::make_shared<type>(std::move(by), std::move(begin), std::forward<Handler>(handler));
     made->listen();
     made->begin_soon();
   }

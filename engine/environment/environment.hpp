@@ -125,6 +125,17 @@ inline constexpr variable connections{
     .reader = "each rank of a job on several machines",
     .whom = audience::programs};
 
+inline constexpr variable zero_copy{
+    .name = "MUSTER_ZERO_COPY",
+    .values = "bytes",
+    .otherwise = "the system copies what it sends",
+    .what =
+        "Pieces of long messages between machines that are so long or longer are read where they "
+        "are while they are sent. An operation that ends early then waits up to 0.1 s for what it "
+        "has sent, and gives the connection up where that takes longer.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
+
 inline constexpr variable reactor{
     .name = "MUSTER_REACTOR",
     .values = "`io_uring`, `epoll`",

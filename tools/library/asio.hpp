@@ -17,7 +17,8 @@ namespace muster::asio {
 /// no loop that looks while there is nothing to wait for. `run` returns when only the world is
 /// left.
 ///
-/// Made and destroyed while nobody runs the context. What is pending when it is destroyed completes
+/// One a process, made and destroyed by one thread, while nobody runs the context; not destroyed in
+/// a process that was forked. What is pending when it is destroyed completes
 /// with `errc::stopped`, if the context runs again.
 class world {
 public:

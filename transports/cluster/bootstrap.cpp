@@ -17,6 +17,7 @@
 #include "transports/tcp/footprint.hpp"
 #include "transports/tcp/interfaces.hpp"
 #include "transports/tcp/rails.hpp"
+#include "transports/tcp/zero_copy_sends.hpp"
 
 namespace muster::cluster {
 namespace {
@@ -186,6 +187,7 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                   .key = key,
                   .window = 2 * agreed.message_piece,
                   .timeout = tcp::timeout_asked_for(),
+                  .zero_copy_from = tcp::zero_copy_asked_for(),
                   .reactor = tcp::chosen_reactor()},
           .doors = std::move(rails.doors),
           .peers = std::move(peers),

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34,6 +35,13 @@ public:
     std::deque<vector_clock>& first = ranks_[rank].on_their_way;
     flags_[flag] = std::move(first.front());
     first.pop_front();
+  }
+  /// The flags of a team that is no more.
+  void forget(std::span<const std::byte> memory) {
+    std::erase_if(flags_, [memory](const auto& each) {
+      const auto* const flag = static_cast<const std::byte*>(each.first);
+      return flag >= memory.data() && flag < memory.data() + memory.size();
+    });
   }
   /// A rank reads a flag, as it is now.
   void read(std::size_t rank, const void* flag) {

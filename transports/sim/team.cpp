@@ -25,6 +25,7 @@ team_memory::team_memory(simulation& in, std::uint64_t number, std::vector<std::
 }
 
 team_memory::~team_memory() {
+  if (happens_before* const order = in_.order()) order->forget({memory_->data(), memory_->size()});
   for (const node_board& each : boards_) in_.node_at(each.node).remove(board_on(each.node));
 }
 

@@ -8,10 +8,11 @@
 
 namespace muster::tcp {
 
-void buffered_socket::open(descriptor socket, registration watch) noexcept {
+void buffered_socket::open(descriptor socket, registration watch,
+                           std::size_t zero_copy_from) noexcept {
   socket_ = std::move(socket);
   watch_ = std::move(watch);
-  zero_copy_.begin(socket_.get());
+  zero_copy_.begin(socket_.get(), zero_copy_from);
   how_ = coming::asked;
   short_reads_ = 0;
   is_readable_ = is_writable_ = true;

@@ -29,7 +29,8 @@ public:
   bool is_open() const noexcept { return static_cast<bool>(socket_); }
   int get() const noexcept { return socket_.get(); }
   /// \param watch of this socket, for `reactor::interest::messages`
-  void open(descriptor socket, registration watch) noexcept;
+  /// \param zero_copy_from so many bytes on sends are from where they are; 0: none is
+  void open(descriptor socket, registration watch, std::size_t zero_copy_from = 0) noexcept;
   /// What has come stays.
   void close() noexcept;
 
@@ -58,6 +59,10 @@ public:
   /// The same for bytes that the system may read until as many sends as there are now have left.
   moved send_zero_copy(std::span<const std::byte> bytes) noexcept;
   std::uint64_t zero_copy_sends() const noexcept { return zero_copy_.count(); }
+  /// Takes what the system reports of them.
+  void read_reports() noexcept {
+    if (is_open()) zero_copy_.read_reports(socket_.get());
+  }
   bool have_left(std::uint64_t zero_copy_sends) const noexcept {
     return zero_copy_.are_done(zero_copy_sends);
   }

@@ -46,6 +46,8 @@ public:
     int bell = -1;  ///< rung when one is
     /// Told, perhaps more than once, that this rank can make no more connections: why.
     std::function<void(const std::string&)> give_up = {};
+    /// Pieces of bodies from so many bytes on are sent from where they are; 0: none.
+    std::size_t zero_copy_from = 0;
     /// Nothing: io_uring, where the system has it.
     std::optional<reactor::kind> reactor = {};
   };
@@ -83,6 +85,7 @@ public:
   bool reaches(std::size_t rank) const noexcept override { return !peers_[rank].empty(); }
   std::unique_ptr<stream::connection> connect(stream::connections& of, std::size_t rank) override;
   bool progress(stream::connections& of) noexcept override;
+  std::size_t zero_copy_from() const noexcept { return how_.zero_copy_from; }
   int descriptor() const noexcept override { return reactor_->descriptor(); }
   void arm() noexcept override;
   void disarm() noexcept override;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "transports/stream/links.hpp"
 #include "transports/tcp/endpoint.hpp"
@@ -40,11 +42,14 @@ socket_connection::socket_connection(stream::connections& of, std::size_t peer, 
 // ---- for the endpoint
 
 void socket_connection::open(std::size_t, descriptor socket, registration watch) noexcept {
-  socket_.open(std::move(socket), std::move(watch));
+  socket_.open(std::move(socket), std::move(watch), by_.zero_copy_from());
   flush();
 }
 
 void socket_connection::close() noexcept {
+  // What the peer had before it left has left.
+  socket_.read_reports();
+  note_left();
   socket_.close();
   is_closed_ = true;
 }
@@ -93,8 +98,7 @@ void socket_connection::withdraw(stream::link& by) noexcept {
   for (outgoing_body& each : bodies_) {
     if (each.by == &by) each.by = nullptr;
   }
-  // The system keeps the pages of what is leaving; what they hold is of no use to anybody.
-  std::erase_if(leaving_, [&by](const leaving_body& each) { return each.by == &by; });
+  await_left(by);
   // What has begun has to go on, but not with memory that is not ours any more.
   const auto first_to_go = bodies_.begin() + (head_left_ + piece_left_ != 0 ? 1 : 0);
   bodies_.erase(std::remove_if(first_to_go, bodies_.end(),
@@ -140,6 +144,28 @@ moved socket_connection::send_piece_zero_copy() noexcept {
   body.zero_copy_sends = socket_.zero_copy_sends();
   if (sent.ended != moved::how::over) count_piece_sent(sent.bytes);
   return sent;
+}
+
+// The system reads what is leaving where it is, and its owner may put it to another use as soon as
+// it has it back: the peer would take that for what was sent. Most of it is acknowledged in a
+// moment; where it is not, the peer has to notice.
+void socket_connection::await_left(const stream::link& by) noexcept {
+  const auto is_of = [&by](const leaving_body& each) { return each.by == &by; };
+  const bool has_begun = !bodies_.empty() && bodies_.front().by == nullptr &&
+                         !socket_.have_left(bodies_.front().zero_copy_sends);
+  const auto still_reads = [&] {
+    return std::ranges::any_of(leaving_, is_of) ||
+           (has_begun && !socket_.have_left(bodies_.front().zero_copy_sends));
+  };
+  constexpr int patience = 1000;  // looks, a tenth of a millisecond apart
+  for (int look = 0; still_reads() && look < patience; ++look) {
+    if (look != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    socket_.read_reports();
+    note_left();
+  }
+  if (!still_reads()) return;
+  std::erase_if(leaving_, is_of);
+  by_.lose(*this, "it did not take what it was sent before that was taken back");
 }
 
 void socket_connection::note_left() noexcept {

@@ -92,6 +92,7 @@ private:
   bool piece_is_zero_copy() const noexcept;
   moved send_piece_zero_copy() noexcept;
   void note_left() noexcept;
+  void await_left(const stream::link& by) noexcept;
   void count_sent(std::size_t bytes, bool piece_was_first) noexcept;
   void count_piece_sent(std::size_t bytes) noexcept;
 

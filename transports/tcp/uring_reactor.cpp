@@ -114,6 +114,7 @@ std::uint32_t uring_reactor::add(int descriptor, std::uint64_t what, interest in
                      .generation = generation,
                      .awaits_readable = false,
                      .awaits_writable = false,
+                     .awaits_report = false,
                      .tries = 0};
   if (in != interest::messages) poll_changes(watch);
   return watch;
@@ -199,6 +200,7 @@ void uring_reactor::await_writable(std::uint32_t watch) noexcept {
 }
 
 void uring_reactor::await_report(std::uint32_t watch) noexcept {
+  if (std::exchange(watched_[watch].awaits_report, true)) return;
   poll_once(watch, operation::report, POLLERR);
 }
 
@@ -256,6 +258,7 @@ void uring_reactor::handle(const io_uring_cqe& done, handler& who) noexcept {
   if (what == operation::writable) events |= POLLOUT;
   if (what == operation::readable) one.awaits_readable = false;
   if (what == operation::writable) one.awaits_writable = false;
+  if (what == operation::report) one.awaits_report = false;
   if (what == operation::changes && (done.flags & IORING_CQE_F_MORE) == 0) poll_changes(watch);
   who.note(one.what, (events & ~unsigned{POLLOUT}) != 0, (events & POLLOUT) != 0,
            (events & ends) != 0);

@@ -49,6 +49,7 @@ private:
     std::uint32_t generation;  // completions of others before it are nobody's
     bool awaits_readable;
     bool awaits_writable;
+    bool awaits_report;
     unsigned tries;  // since something came
   };
 

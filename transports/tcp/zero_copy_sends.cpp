@@ -6,7 +6,14 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <muster/base/error.hpp>
+#include <muster/environment/environment.hpp>
 
 namespace muster::tcp {
 namespace {
@@ -27,9 +34,21 @@ std::optional<sock_extended_err> report_in(msghdr& message) noexcept {
 
 }  // namespace
 
-void zero_copy_sends::begin(int socket) noexcept {
+std::size_t zero_copy_asked_for() {
+  const char* const set = environment::read(environment::zero_copy);
+  if (set == nullptr) return 0;
+  const std::string_view text = set;
+  std::size_t bytes = 0;
+  const auto [end, code] = std::from_chars(text.begin(), text.end(), bytes);
+  if (code == std::errc{} && end == text.end()) return bytes;
+  throw error(errc::invalid_argument,
+              "MUSTER_ZERO_COPY is '" + std::string(text) + "'; expected a number of bytes");
+}
+
+void zero_copy_sends::begin(int socket, std::size_t from) noexcept {
   constexpr int on = 1;
-  is_worthwhile_ = ::setsockopt(socket, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;
+  const bool can = from != 0 && ::setsockopt(socket, SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;
+  from_ = can ? from : 0;
   made_ = 0;
   done_.clear();
 }
@@ -41,9 +60,8 @@ std::optional<moved> zero_copy_sends::send(int socket, std::span<const std::byte
     ++made_;
     return moved{moved::how::some, static_cast<std::size_t>(sent)};
   }
-  if (errno == ENOBUFS) return std::nullopt;
-  const bool later = errno == EAGAIN || errno == EINTR;
-  return moved{later ? moved::how::nothing_yet : moved::how::over};
+  if (errno == EAGAIN || errno == EINTR) return moved{moved::how::nothing_yet};
+  return std::nullopt;  // copying may do, or finds out that the peer is gone
 }
 
 bool zero_copy_sends::read_reports(int socket) noexcept {
@@ -62,7 +80,7 @@ bool zero_copy_sends::read_reports(int socket) noexcept {
     const std::uint64_t last = pending - static_cast<std::uint32_t>(pending - report->ee_data);
     const std::uint32_t count = report->ee_data - report->ee_info + 1;
     done_.add({last + 1 - count, last + 1});
-    if (report->ee_code == SO_EE_CODE_ZEROCOPY_COPIED) is_worthwhile_ = false;
+    if (report->ee_code == SO_EE_CODE_ZEROCOPY_COPIED) from_ = 0;
   }
   return has_any;
 }

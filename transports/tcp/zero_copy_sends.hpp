@@ -10,20 +10,22 @@
 
 namespace muster::tcp {
 
+/// From how many bytes on `MUSTER_ZERO_COPY` wants it; 0: never.
+/// \throws error `errc::invalid_argument`
+std::size_t zero_copy_asked_for();
+
 /// Sends of which the system reads the bytes where they are, until it reports that it is done with
 /// them (MSG_ZEROCOPY). Where it reports that it has copied them all the same, as between
-/// namespaces of one machine, trying costs more than copying: no more are made.
+/// namespaces of one machine, trying costs more than copying: no more are made then.
 class zero_copy_sends {
 public:
-  /// Below it, pinning pages and reading reports may cost more than the copy: Linux's documentation
-  /// names some 10 KB.
-  static constexpr std::size_t least_bytes = std::size_t{64} << 10;
-
   /// The system is asked whether it can.
-  void begin(int socket) noexcept;
+  /// \param from so many bytes on it is worthwhile; 0: never
+  void begin(int socket, std::size_t from) noexcept;
   /// Whether so many bytes are better sent so.
-  bool pays(std::size_t bytes) const noexcept { return is_worthwhile_ && bytes >= least_bytes; }
-  /// None where the system has no room for one more: they are to be copied.
+  bool pays(std::size_t bytes) const noexcept { return from_ != 0 && bytes >= from_; }
+  /// None where the system cannot: they are to be copied. It has room for so many, and not all
+  /// memory can be read by a device.
   std::optional<moved> send(int socket, std::span<const std::byte> bytes) noexcept;
 
   /// How many were made.
@@ -34,7 +36,7 @@ public:
   bool read_reports(int socket) noexcept;
 
 private:
-  bool is_worthwhile_ = false;
+  std::size_t from_ = 0;  // 0: it is not worthwhile
   std::uint64_t made_ = 0;
   intervals done_;
 };

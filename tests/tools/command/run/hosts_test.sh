@@ -35,6 +35,12 @@ check "a reactor that there is not" eval 'MUSTER_REACTOR=kqueue ends 134 "${run[
 # Two launchers on one machine: each has made memory for its own ranks.
 printf '#!/bin/sh\nshift\nexec "$@"\n' >"$folder/here"
 chmod +x "$folder/here"
+for shape in 2/2 3/7; do
+  check "the sweep without copies on ${shape%/*} hosts, ${shape#*/} ranks" \
+    eval 'MUSTER_ZERO_COPY=4096 ends 0 "${run[@]}" --hosts-made "${shape%/*}" -n "${shape#*/}" "$sweep"'
+done
+check "a size that is no number" eval 'MUSTER_ZERO_COPY=much ends 134 "${run[@]}" --hosts-made 2 -n 2 "$program" where &&
+  says "MUSTER_ZERO_COPY is '"'much'"'; expected a number of bytes"'
 check "the sweep on one machine under two names" \
   ends 0 "${run[@]}" -n 4 --hosts a:2,b:2 --bind none --remote-shell "$folder/here" "$sweep"
 check "the first failure's status" ends 3 "${run[@]}" --hosts-made 2 -n 2 sh -c \
