@@ -31,6 +31,7 @@
 namespace muster::asio {
 namespace detail {
 
+/// Of a reference: of what it refers to.
 template <class A>
 inline constexpr bool owns_elements =
     std::ranges::range<A> && !std::ranges::borrowed_range<std::remove_cvref_t<A>>;
@@ -43,9 +44,7 @@ using kept = std::conditional_t<std::is_lvalue_reference_v<A> && owns_elements<A
 /// How a kept argument is passed on: ranges that own their elements are moved.
 template <class K>
 constexpr decltype(auto) pass(std::remove_reference_t<K>& argument) noexcept {
-  constexpr bool owns =
-      !std::is_lvalue_reference_v<K> && std::ranges::range<K> && !std::ranges::borrowed_range<K>;
-  if constexpr (owns) {
+  if constexpr (!std::is_lvalue_reference_v<K> && owns_elements<K>) {
     return std::move(argument);
   } else {
     return (argument);

@@ -93,18 +93,16 @@ private:
     by_->operation_begins();
     const bool is_stopped = by_->is_closed() || by_->engine().scope().stopped(clock_time(0));
     if (is_stopped || is_canceled_.load(std::memory_order_relaxed)) {  // the strand passes it on
-      return complete(make_code(errc::stopped), {});
+      return complete(errc::stopped, {});
     }
+    future<> running;  // nobody waits for it: the handler is told
     try {
-      // Nobody waits for this one: the handler is told.
-      const auto running = start(by_->engine(), run(this->shared_from_this()));
-      if (!running.ended()) by_->wake();
+      running = start(by_->engine(), run(this->shared_from_this()));
     } catch (const std::bad_alloc&) {  // before it has begun
-      complete(make_code(errc::resource), {});
+      return complete(errc::resource, {});
     }
+    if (!running.ended()) by_->wake();
   }
-
-  static std::error_code make_code(errc why) noexcept { return make_error_code(why); }
 
   static task<> run(std::shared_ptr<operation> self) {
     std::error_code why;
@@ -120,7 +118,7 @@ private:
     } catch (const std::system_error& failure) {
       why = failure.code();
     } catch (...) {  // as from a reduction of the program's own
-      why = make_code(errc::resource);
+      why = errc::resource;
     }
     self->complete(why, std::move(got));
   }

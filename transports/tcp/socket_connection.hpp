@@ -20,7 +20,7 @@ class endpoint;
 ///
 /// Short frames are gathered in a ring of bytes and leave with one system call. Bodies go from the
 /// sender's memory straight to the system, in pieces, between which short frames may go; they come
-/// straight into their place. Long pieces the system reads where they are, where that is worth it.
+/// straight into their place. Long pieces the system reads where they are, where that is asked for.
 class socket_connection final : public peer_connection {
 public:
   /// \param by     outlives this

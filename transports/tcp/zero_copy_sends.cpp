@@ -64,17 +64,15 @@ std::optional<moved> zero_copy_sends::send(int socket, std::span<const std::byte
   return std::nullopt;  // copying may do, or finds out that the peer is gone
 }
 
-bool zero_copy_sends::read_reports(int socket) noexcept {
-  bool has_any = false;
+void zero_copy_sends::read_reports(int socket) noexcept {
   while (!are_done(made_)) {
     alignas(cmsghdr) std::array<char, 128> ancillary;
     msghdr message{};
     message.msg_control = ancillary.data();
     message.msg_controllen = ancillary.size();
-    if (::recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) break;
+    if (::recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) return;
     const auto report = report_in(message);
     if (!report) continue;
-    has_any = true;
     // Numbers are of 32 bits: the first of those that are on their way and have it.
     const std::uint64_t pending = made_ - 1;
     const std::uint64_t last = pending - static_cast<std::uint32_t>(pending - report->ee_data);
@@ -82,7 +80,6 @@ bool zero_copy_sends::read_reports(int socket) noexcept {
     done_.add({last + 1 - count, last + 1});
     if (report->ee_code == SO_EE_CODE_ZEROCOPY_COPIED) from_ = 0;
   }
-  return has_any;
 }
 
 }  // namespace muster::tcp

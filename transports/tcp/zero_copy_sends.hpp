@@ -32,8 +32,8 @@ public:
   std::uint64_t count() const noexcept { return made_; }
   /// Whether the first so many are done.
   bool are_done(std::uint64_t first) const noexcept { return done_.covers({0, first}); }
-  /// Takes what the system reports. \returns whether it reported anything
-  bool read_reports(int socket) noexcept;
+  /// Takes what the system reports.
+  void read_reports(int socket) noexcept;
 
 private:
   std::size_t from_ = 0;  // 0: it is not worthwhile

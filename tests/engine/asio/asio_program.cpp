@@ -7,7 +7,6 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -25,6 +24,8 @@
 #include <vector>
 
 #include <muster/asio.hpp>
+
+#include "tools/report/statistics.hpp"
 
 namespace asio = boost::asio;
 
@@ -67,11 +68,6 @@ asio::awaitable<void> idle(muster::team& team) {
   std::printf("rank %zu computed %.1f ms\n", team.rank(), computed_ms() - before);
 }
 
-double percentile(std::vector<double> of, double share) {
-  std::ranges::sort(of);
-  return of[static_cast<std::size_t>(share * static_cast<double>(of.size() - 1))];
-}
-
 asio::awaitable<void> tick(const bool& over, std::vector<double>& lateness) {
   asio::steady_timer timer(co_await asio::this_coro::executor);
   auto due = clock::now();
@@ -99,7 +95,7 @@ asio::awaitable<void> times(muster::team& team, bool& over, const std::vector<do
   std::printf("allreduce of 8 bytes, awaited in Asio: %.3f us\n", asynchronous);
   if (lateness.empty()) co_return;
   std::printf("a timer each millisecond meanwhile: late by %.0f us, the 99th percentile\n",
-              percentile(lateness, 0.99));
+              muster::bench::percentile(lateness, 0.99));
 }
 
 void run(std::string_view what) {

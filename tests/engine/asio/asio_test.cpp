@@ -243,7 +243,7 @@ TEST_CASE("a call or a timer, whichever comes first") {
   });
 }
 
-TEST_CASE("a late rank is slept for, and wakes the others") {
+TEST_CASE("a late rank wakes the others") {
   const watchdog alive("asio: late");
   run_threads(2,
               [](team& of) {

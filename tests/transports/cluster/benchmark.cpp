@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -23,6 +22,7 @@
 
 #include <muster/muster.hpp>
 
+#include "tools/report/statistics.hpp"
 #include "transports/tcp/interfaces.hpp"
 #include "transports/tcp/socket.hpp"
 
@@ -30,11 +30,6 @@ namespace muster {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-double median(std::vector<double> of) {
-  std::ranges::nth_element(of, of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2));
-  return of[of.size() / 2];
-}
 
 /// Of one call, in microseconds.
 double time_of(int rounds, const std::function<void()>& call) {
@@ -45,7 +40,7 @@ double time_of(int rounds, const std::function<void()>& call) {
     call();
     samples.push_back(std::chrono::duration<double, std::micro>(clock::now() - begin).count());
   }
-  return median(std::move(samples));
+  return bench::median(samples);
 }
 
 // ---- a bare connection, which blocks

@@ -5,7 +5,6 @@
 //
 // Once the program computes without a look at the operation, once it looks a hundred times.
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -19,6 +18,8 @@
 
 #include <muster/muster.hpp>
 
+#include "tools/report/statistics.hpp"
+
 namespace muster {
 namespace {
 
@@ -26,11 +27,6 @@ using clock = std::chrono::steady_clock;
 using milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr std::size_t bytes = std::size_t{1} << 20;
-
-double median(std::vector<double> of) {
-  std::ranges::nth_element(of, of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2));
-  return of[of.size() / 2];
-}
 
 /// One rank's part, and what it finds.
 class measurement {
@@ -99,7 +95,7 @@ void run(team& of, int rounds, int most_looks) {
   my.alone();
   std::vector<double> alone;
   for (int i = 0; i < rounds; ++i) alone.push_back(my.alone());
-  const double call = median(alone);
+  const double call = bench::median(alone);
   std::array<std::vector<double>, 2> together;
   const std::array<int, 2> looks = {0, most_looks};
   for (int i = 0; i < rounds; ++i) {
@@ -110,7 +106,7 @@ void run(team& of, int rounds, int most_looks) {
   if (of.rank() != 0) return;
   std::printf("alltoall of 1 MiB, %zu ranks: %.1f ms alone\n", of.size(), call);
   for (std::size_t how = 0; how < looks.size(); ++how) {
-    const double both = median(together[how]);
+    const double both = bench::median(together[how]);
     std::printf("with %.1f ms of computing and %d looks: %.1f ms, %.0f %% hidden\n", call,
                 looks[how], both, 100 * (2 * call - both) / call);
   }
