@@ -23,7 +23,7 @@ arguments started_by_muster(const extent& size, const program_places& places) {
   arguments all{places.muster, "run", "-n", std::to_string(size.ranks)};
   if (size.hosts > 1) {
     append(all, {"--hosts", made_hosts::list(size.ranks, size.hosts), "--remote-shell",
-                 made_hosts::remote_shell(), "--bind", "none"});
+                 made_hosts::remote_shell()});
   }
   return all;
 }
@@ -64,7 +64,7 @@ arguments placing(mpirun::mpi which, bool own_core) {
   return all;
 }
 
-/// Over made hosts, which share all cores: nobody is bound, and hosts talk by TCP alone.
+/// Over made hosts, which have cores of their own: hosts talk by TCP alone.
 arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
                            const std::string& shell) {
   const std::string hosts = made_hosts::list(size.ranks, size.hosts);

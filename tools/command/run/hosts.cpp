@@ -306,9 +306,7 @@ void run_on_made_hosts(const options& what) {
                                     "--hosts",
                                     made_hosts::list(what.ranks, what.hosts_made),
                                     "--remote-shell",
-                                    made_hosts::remote_shell(),
-                                    "--bind",
-                                    "none"};  // the hosts share all cores
+                                    made_hosts::remote_shell()};
   if (what.tag_output) words.push_back("--tag-output");
   if (what.kernel_copies_from != 0) {
     words.insert(words.end(), {"--kernel-copies-from", std::to_string(what.kernel_copies_from)});
