@@ -23,7 +23,7 @@ namespace muster::cluster {
 namespace {
 
 /// Between machines: below, a copy more costs less than asking.
-constexpr std::size_t zero_copy_from = std::size_t{32} << 10;
+constexpr std::size_t zero_copy_from = (std::size_t{32} << 10) + 1;
 
 constexpr std::size_t not_launched = ~std::size_t{0};
 

@@ -63,6 +63,7 @@ stream::frame newsroom::head_of(std::uint64_t team, std::size_t from, kind what,
           .from = static_cast<std::uint32_t>(from),
           .lane = static_cast<std::uint32_t>(what),
           .what = stream::frame::kind::news,
+          .taken = 0,
           .bytes = static_cast<std::uint32_t>(bytes)};
 }
 

@@ -11,20 +11,20 @@ namespace muster::stream {
 
 // ---- to the peer
 
-void connection::owe(const frame& what, std::uint64_t count) {
-  owed_.push_back({what, count, {}});
+void connection::owe(const frame& what) {
+  owed_.push_back({what, {}});
   send_owed();
 }
 
 void connection::owe_news(const frame& what, std::vector<std::byte> bytes) {
-  owed_.push_back({what, 0, std::move(bytes)});
+  owed_.push_back({what, std::move(bytes)});
   send_owed();
 }
 
 void connection::send_owed() {
   std::size_t sent = 0;
   for (; sent < owed_.size() && has_room(owed_[sent].what.bytes); ++sent) {
-    send(owed_[sent].what, owed_[sent].bytes(), {});
+    send(owed_[sent].what, owed_[sent].bytes, {});
   }
   owed_.erase(owed_.begin(), owed_.begin() + static_cast<std::ptrdiff_t>(sent));
 }
@@ -66,7 +66,7 @@ bool connection::is_sane(const frame& next) const noexcept {
     case frame::kind::body:
       return fills_places() && !confirms_bodies();
     case frame::kind::consumed:
-      return next.bytes == sizeof(std::uint64_t);
+      return next.bytes == 0;
     case frame::kind::placed:
       return next.bytes == 0 && confirms_bodies();
     case frame::kind::refused:
@@ -86,6 +86,7 @@ void connection::deliver(const frame& next) {
   }
   if (team == nullptr) return set_aside(next);
   link& one = team->at(next.lane, next.from);
+  if (!one.note_taken(next)) return refuse(next);
   const bool is_wanted =
       next.what == frame::kind::message && one.is_receiving() && one.inbox_is_empty();
   if (is_wanted && next.bytes != 0) {
@@ -127,7 +128,7 @@ bool connection::receive_body() {
       body_for_ == nullptr ? std::span<std::byte>() : body_for_->place_for_body();
   const std::span<std::byte> to = place.empty() ? nowhere : place;
   const std::size_t got = receive(to.first(std::min(to.size(), body_left_)));
-  if (!place.empty()) body_for_->fill(got);
+  if (!place.empty() && body_for_->fill(got)) note_filled();
   body_left_ -= got;
   return got != 0;
 }
@@ -143,7 +144,8 @@ void connection::skip_front(std::size_t bytes) noexcept {
 void connection::take_in_front() {
   link& one = *std::exchange(front_for_, nullptr);
   const auto bytes = static_cast<std::uint32_t>(std::exchange(left_, 0));
-  const frame rest{.team = 0, .from = 0, .lane = 0, .what = frame::kind::message, .bytes = bytes};
+  const frame rest{
+      .team = 0, .from = 0, .lane = 0, .what = frame::kind::message, .taken = 0, .bytes = bytes};
   copy_out(rest, one);
   one.end_frame(rest);
 }

@@ -44,9 +44,8 @@ public:
   /// There is room for it.
   virtual void send(const frame& what, std::span<const std::byte> head,
                     std::span<const std::byte> body) noexcept = 0;
-  /// Sends a frame as soon as there is room.
-  /// \param count the bytes that follow, of `frame::kind::consumed`
-  void owe(const frame& what, std::uint64_t count = 0);
+  /// Sends a frame that brings nothing as soon as there is room.
+  void owe(const frame& what);
   /// The same for news. \param bytes at most `most_news`, which follow
   void owe_news(const frame& what, std::vector<std::byte> bytes);
   bool owes() const noexcept { return !owed_.empty(); }
@@ -105,19 +104,15 @@ protected:
   virtual void give_back() noexcept = 0;
   /// Takes as many of them as there are, where a body comes; how many.
   virtual std::size_t receive(std::span<std::byte> to) noexcept = 0;
+  /// A place that was posted has its body.
+  virtual void note_filled() noexcept {}
   /// What comes next cannot be: nothing more will be read from this peer.
   virtual void refuse(const frame& next) noexcept = 0;
 
 private:
   struct owed_frame {
     frame what;
-    std::uint64_t count;
-    std::vector<std::byte> news;
-
-    std::span<const std::byte> bytes() const noexcept {
-      if (what.what == frame::kind::news) return news;
-      return std::as_bytes(std::span(&count, 1)).first(what.bytes);
-    }
+    std::vector<std::byte> bytes;
   };
   void send_owed();
   /// True where the next frame could be dealt with, or is the front now, or a body.

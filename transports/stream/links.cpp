@@ -62,11 +62,13 @@ void link::withdraw() noexcept {
   connection_.withdraw(*this);
 }
 
-frame link::head_of(frame::kind what, std::size_t bytes) const noexcept {
+frame link::head_of(frame::kind what, std::size_t bytes) noexcept {
+  told_ = taken_;
   return {.team = of_.team_,
           .from = static_cast<std::uint32_t>(of_.rank_),
           .lane = static_cast<std::uint32_t>(lane_),
           .what = what,
+          .taken = static_cast<std::uint32_t>(taken_ & taken_bits),
           .bytes = static_cast<std::uint32_t>(bytes)};
 }
 
@@ -142,10 +144,9 @@ void link::skip(std::size_t bytes) noexcept {
   if (kept != 0) messages_.skip(kept);
   if (kept != bytes) connection_.skip_front(bytes - kept);
   taken_ += bytes;
-  // Not for every message, but before the peer could run out.
-  if (taken_ - told_ < connection_.window() / 4) return;
-  told_ = taken_;
-  connection_.owe(head_of(frame::kind::consumed, sizeof taken_), taken_);
+  // Other frames say it, too. Where none goes there, before the peer could run out.
+  if (taken_ - told_ < connection_.window() / 8 * 3) return;
+  connection_.owe(head_of(frame::kind::consumed, 0));
 }
 
 void link::begin_taking(std::span<std::byte> place) noexcept {
@@ -166,8 +167,12 @@ wire::link::body_state link::body() const noexcept {
 
 std::span<std::byte> link::room_for(const frame& one, std::size_t left) {
   if (one.what == frame::kind::message) return messages_.append(left);
-  if (one.what == frame::kind::invitation) return invitations_.append(left);
-  return std::as_writable_bytes(std::span(&count_, 1)).first(left);
+  return invitations_.append(left);
+}
+
+bool link::note_taken(const frame& one) noexcept {
+  consumed_ += (one.taken - consumed_) & taken_bits;
+  return consumed_ <= sent_;
 }
 
 void link::end_frame(const frame& one) noexcept {
@@ -176,9 +181,6 @@ void link::end_frame(const frame& one) noexcept {
       return has_come(wire::coming::message);
     case frame::kind::invitation:
       return has_come(wire::coming::invitation);
-    case frame::kind::consumed:
-      consumed_ = count_;
-      return;
     case frame::kind::placed:
     case frame::kind::refused:
       if (left_ == put_) return;  // of a body that nobody sent
@@ -186,6 +188,7 @@ void link::end_frame(const frame& one) noexcept {
       ++left_;
       connection_.note_confirmed(*this);
       return;
+    case frame::kind::consumed:
     case frame::kind::body:  // comes piece by piece
     case frame::kind::news:
       return;
@@ -196,9 +199,11 @@ std::span<std::byte> link::place_for_body() const noexcept {
   return places_.empty() ? std::span<std::byte>() : places_.front().subspan(filled_);
 }
 
-void link::fill(std::size_t bytes) noexcept {
+bool link::fill(std::size_t bytes) noexcept {
   filled_ += bytes;
-  if (filled_ == places_.front().size()) end_place();
+  if (filled_ != places_.front().size()) return false;
+  end_place();
+  return true;
 }
 
 void link::end_place() noexcept {

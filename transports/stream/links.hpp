@@ -44,17 +44,20 @@ public:
 
   // ---- for the connection
 
+  /// What the peer has taken, as its frame says. False: it cannot have.
+  bool note_taken(const frame& one) noexcept;
   /// Whether somebody takes what comes as soon as it is there.
   bool is_receiving() const noexcept { return receivers_ != 0; }
   bool inbox_is_empty() const noexcept { return messages_.size() == 0; }
-  /// Where bytes of a frame go that has come, or some of them; then the frame ends.
+  /// Where bytes of a frame go that brings some, or a part of them; then the frame ends.
   /// \param left how many still have to
   std::span<std::byte> room_for(const frame& one, std::size_t left);
   void end_frame(const frame& one) noexcept;
   /// Where what comes of a body goes next: what is left of the place posted first. Empty where
   /// nobody wants it any more.
   std::span<std::byte> place_for_body() const noexcept;
-  void fill(std::size_t bytes) noexcept;
+  /// True: it is full.
+  bool fill(std::size_t bytes) noexcept;
   /// The body put first of those that have not left is not read any more.
   void body_has_left() noexcept { ++left_; }
   // Bodies are numbered as they are put. How many were, and how many have left.
@@ -72,7 +75,8 @@ private:
 
   void withdraw() noexcept;
   void end_place() noexcept;
-  frame head_of(frame::kind what, std::size_t bytes) const noexcept;
+  /// Of the next frame to the peer, which learns what was taken.
+  frame head_of(frame::kind what, std::size_t bytes) noexcept;
   std::size_t available() const noexcept;
   void skip(std::size_t bytes) noexcept;
 
@@ -97,7 +101,6 @@ private:
   unsigned receivers_ = 0;
   inbox messages_;
   inbox invitations_;
-  std::uint64_t count_ = 0;  // that a frame of numbers brings
 };
 
 /// A rank's links to the members of a team, whatever their node.

@@ -15,6 +15,7 @@ void buffered_socket::open(descriptor socket, registration watch,
   zero_copy_.begin(socket_.get(), zero_copy_from);
   how_ = coming::asked;
   short_reads_ = 0;
+  told_from_ = 1;
   is_readable_ = is_writable_ = true;
 }
 
@@ -89,26 +90,27 @@ moved buffered_socket::keep_in_mind(const moved& sent) noexcept {
   return sent;
 }
 
-std::size_t buffered_socket::take(std::span<std::byte> to) noexcept {
-  if (in_.size() == 0) return is_readable_ ? read(to) : 0;
+std::size_t buffered_socket::take(std::span<std::byte> to, std::size_t most_behind) noexcept {
+  if (in_.size() == 0) return is_readable_ ? read(to, most_behind) : 0;
   const std::size_t count = std::min(to.size(), in_.size());
   in_.peek(to.first(count));
   in_.skip(count);
   return count;
 }
 
-std::size_t buffered_socket::read(std::span<std::byte> first) noexcept {
+std::size_t buffered_socket::read(std::span<std::byte> first, std::size_t most_behind) noexcept {
   if (!behind_.empty() || how_ != coming::asked) return take_brought(first);
-  const auto free = in_.free_parts();
+  const std::size_t behind = std::min(in_.room(), most_behind);
+  const auto free = in_.parts_of(in_.end(), behind);
   const std::array<iovec, 3> all = {iovec{first.data(), first.size()}, free[0], free[1]};
-  const std::size_t room = first.size() + in_.room();
+  const std::size_t room = first.size() + behind;
   const moved got = receive_some(socket_.get(), all);
   if (got.ended == moved::how::over) {
     is_readable_ = false;
     has_ended_ = true;
   } else if (got.bytes < room && !will_end_) {
     // Where there is less than could be taken, there is nothing more.
-    await_more(got.bytes);
+    await_more(got.bytes, first.size() - std::min(got.bytes, first.size()));
   }
   const std::size_t taken = std::min(got.bytes, first.size());
   in_.extend(got.bytes - taken);
@@ -125,7 +127,11 @@ std::size_t buffered_socket::take_brought(std::span<std::byte> first) noexcept {
   return taken;
 }
 
-void buffered_socket::await_more(std::size_t last_read) noexcept {
+// Of something long that comes slowly each packet would wake whoever sleeps.
+void buffered_socket::await_more(std::size_t last_read, std::size_t still_to_come) noexcept {
+  constexpr std::size_t much = std::size_t{64} << 10;
+  const std::size_t told_from = still_to_come >= 2 * much ? much : 1;
+  if (std::exchange(told_from_, told_from) != told_from) tell_from(socket_.get(), told_from);
   constexpr unsigned enough_short_ones = 32;
   is_readable_ = false;
   short_reads_ = last_read < most_brought ? short_reads_ + 1 : 0;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -66,10 +67,13 @@ public:
   bool have_left(std::uint64_t zero_copy_sends) const noexcept {
     return zero_copy_.are_done(zero_copy_sends);
   }
-  /// Takes up to so many bytes; how many.
-  std::size_t take(std::span<std::byte> to) noexcept;
-  /// Into `first`, then what comes after it into the ring. \returns how many came for `first`
-  std::size_t read(std::span<std::byte> first) noexcept;
+  static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  /// Takes up to so many bytes; how many. \param most_behind as of `read`
+  std::size_t take(std::span<std::byte> to, std::size_t most_behind = all) noexcept;
+  /// Into `first`, then what comes after it into the ring.
+  /// \param most_behind bytes that go into the ring at most, where they have not come yet
+  /// \returns how many came for `first`
+  std::size_t read(std::span<std::byte> first, std::size_t most_behind = all) noexcept;
   /// What has come.
   byte_ring& in() noexcept { return in_; }
   const byte_ring& in() const noexcept { return in_; }
@@ -85,13 +89,15 @@ private:
   moved keep_in_mind(const moved& sent) noexcept;
   std::size_t take_brought(std::span<std::byte> first) noexcept;
   /// All there is was read.
-  void await_more(std::size_t last_read) noexcept;
+  /// \param still_to_come so many bytes at least
+  void await_more(std::size_t last_read, std::size_t still_to_come) noexcept;
 
   descriptor socket_;
   registration watch_;
   tcp::zero_copy_sends zero_copy_;
   coming how_ = coming::asked;
-  unsigned short_reads_ = 0;  // one after the other
+  unsigned short_reads_ = 0;   // one after the other
+  std::size_t told_from_ = 1;  // bytes: fewer are not told of
   bool is_readable_ = false;
   bool is_writable_ = false;
   bool will_end_ = false;   // what there is to read is the last

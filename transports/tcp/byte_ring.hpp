@@ -41,12 +41,11 @@ public:
     });
   }
   void skip(std::size_t bytes) noexcept { begin_ += bytes; }
-  /// So many were put into what `free_parts` gave.
+  /// So many were put behind its end.
   void extend(std::size_t bytes) noexcept { end_ += bytes; }
 
-  /// Where the bytes lie, and where more can be put: one part or two, the second perhaps empty.
+  /// Where the bytes lie: one part or two, the second perhaps empty.
   std::array<iovec, 2> parts() const noexcept { return parts_of(begin_, size()); }
-  std::array<iovec, 2> free_parts() const noexcept { return parts_of(end_, room()); }
   /// Where bytes lie, or will, that are within its capacity of its beginning.
   std::array<iovec, 2> parts_of(std::uint64_t at, std::size_t bytes) const noexcept {
     const std::size_t start = at % capacity_;

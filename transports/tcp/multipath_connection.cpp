@@ -27,6 +27,7 @@ stream::frame frame_of(const packet& stripe) noexcept {
           .from = stripe.from,
           .lane = stripe.lane,
           .what = stream::frame::kind::body,
+          .taken = 0,
           .bytes = stripe.bytes};
 }
 

@@ -158,6 +158,12 @@ moved send_some(int socket, std::span<const iovec> from, more_to_send more) noex
   return ending_of(::sendmsg(socket, &message, flags));
 }
 
+void tell_from(int socket, std::size_t bytes) noexcept {
+  const int least = static_cast<int>(bytes);
+  // Where it cannot be set it tells of everything.
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
+}
+
 moved receive_some(int socket, std::span<const iovec> to) noexcept {
   msghdr message = message_of(to);
   return ending_of(::recvmsg(socket, &message, MSG_DONTWAIT));

@@ -64,6 +64,8 @@ struct moved {
 enum class more_to_send : bool { no, yes };
 moved send_some(int socket, std::span<const iovec> from,
                 more_to_send more = more_to_send::no) noexcept;
+/// The system tells of what has come where that is so many bytes, or the last.
+void tell_from(int socket, std::size_t bytes) noexcept;
 moved receive_some(int socket, std::span<const iovec> to) noexcept;
 
 }  // namespace muster::tcp

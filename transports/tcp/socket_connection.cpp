@@ -16,6 +16,9 @@ namespace {
 /// Of a body, between which other frames may go.
 constexpr std::size_t longest_piece = std::size_t{256} << 10;
 
+/// From so many bytes on what a frame brings goes to the system from where it is, if nothing waits.
+constexpr std::size_t shortest_not_gathered = std::size_t{1} << 10;
+
 /// Sent in place of what its owner has taken back.
 constexpr std::array<std::byte, longest_piece> nothing{};
 
@@ -75,11 +78,34 @@ bool socket_connection::has_room(std::size_t bytes) noexcept {
 
 void socket_connection::send(const stream::frame& what, std::span<const std::byte> head,
                              std::span<const std::byte> body) noexcept {
-  if (what.what == stream::frame::kind::invitation) socket_.expect_long();
-  out_.write(std::as_bytes(std::span(&what, 1)));
-  out_.write(head);
-  out_.write(body);
+  if (what.what == stream::frame::kind::invitation) {
+    socket_.expect_long();
+    ++bodies_to_come_;
+  }
+  std::array<std::span<const std::byte>, 3> parts{std::as_bytes(std::span(&what, 1)), head, body};
+  if (body.size() >= shortest_not_gathered && has_sent_frames()) send_at_once(parts);
+  for (const std::span<const std::byte> part : parts) out_.write(part);
   flush();
+}
+
+bool socket_connection::has_sent_frames() const noexcept {
+  return out_.size() == 0 && bodies_.empty() && socket_.is_writable();
+}
+
+void socket_connection::send_at_once(std::span<std::span<const std::byte>> parts) noexcept {
+  batch all;
+  for (const std::span<const std::byte> part : parts) all.add(part_of(part));
+  const moved sent = socket_.send(std::span(all.parts).first(all.count));
+  if (sent.ended == moved::how::over) {
+    std::ranges::fill(parts, std::span<const std::byte>());
+    return stop_sending();
+  }
+  std::size_t gone = sent.bytes;
+  for (std::span<const std::byte>& part : parts) {
+    const std::size_t of_part = std::min(gone, part.size());
+    part = part.subspan(of_part);
+    gone -= of_part;
+  }
 }
 
 std::size_t socket_connection::put(stream::link& by, stream::frame what,
@@ -99,6 +125,7 @@ void socket_connection::withdraw(stream::link& by) noexcept {
     if (each.by == &by) each.by = nullptr;
   }
   await_left(by);
+  bodies_to_come_ = 0;
   // What has begun has to go on, but not with memory that is not ours any more.
   const auto first_to_go = bodies_.begin() + (head_left_ + piece_left_ != 0 ? 1 : 0);
   bodies_.erase(std::remove_if(first_to_go, bodies_.end(),
@@ -237,8 +264,18 @@ void socket_connection::count_piece_sent(std::size_t bytes) noexcept {
 
 // ---- from the peer
 
+// What comes of a body with the frame before it is copied once more.
+std::size_t socket_connection::most_behind() const noexcept {
+  constexpr std::size_t some_frames = std::size_t{1} << 10;
+  if (bodies_to_come_ == 0) return buffered_socket::all;
+  stream::frame first;
+  if (socket_.in().size() < sizeof first) return some_frames;
+  peek(std::as_writable_bytes(std::span(&first, 1)));
+  return first.what == stream::frame::kind::body ? some_frames : first.bytes + some_frames;
+}
+
 std::size_t socket_connection::unread() noexcept {
-  if (socket_.is_readable() && socket_.in().room() != 0) socket_.read({});
+  if (socket_.is_readable() && socket_.in().room() != 0) socket_.read({}, most_behind());
   return socket_.in().size();
 }
 

@@ -82,9 +82,18 @@ private:
   void peek(std::span<std::byte> to) const noexcept override { socket_.in().peek(to); }
   void skip(std::size_t bytes) noexcept override { socket_.in().skip(bytes); }
   void give_back() noexcept override {}
-  std::size_t receive(std::span<std::byte> to) noexcept override { return socket_.take(to); }
+  std::size_t receive(std::span<std::byte> to) noexcept override {
+    return socket_.take(to, most_behind());
+  }
+  void note_filled() noexcept override {
+    if (bodies_to_come_ != 0) --bodies_to_come_;
+  }
   void refuse(const stream::frame& next) noexcept override;
 
+  std::size_t most_behind() const noexcept;
+  bool has_sent_frames() const noexcept;
+  /// Of each part what the system does not take is left.
+  void send_at_once(std::span<std::span<const std::byte>> parts) noexcept;
   void stop_sending() noexcept;
   void begin_piece() noexcept;
   void add_piece(batch& all) const noexcept;
@@ -100,6 +109,7 @@ private:
   std::size_t window_;
   buffered_socket socket_;
   bool is_closed_ = false;
+  std::size_t bodies_to_come_ = 0;  // that this rank has invited, about
   byte_ring out_;
   std::deque<outgoing_body> bodies_;
   std::deque<leaving_body> leaving_;

@@ -35,7 +35,12 @@ struct diary final : stream::newsreader {
 };
 
 stream::frame news_of(std::uint32_t kind) {
-  return {.team = 0, .from = 0, .lane = kind, .what = stream::frame::kind::news, .bytes = 0};
+  return {.team = 0,
+          .from = 0,
+          .lane = kind,
+          .what = stream::frame::kind::news,
+          .taken = 0,
+          .bytes = 0};
 }
 
 struct party {
@@ -267,19 +272,29 @@ void check_refused(couple two, const stream::frame& said, std::size_t bytes) {
 
 TEST_CASE_TEMPLATE("what a rank cannot have sent ends its connection", Joined, one, one_by_uring) {
   using kind = stream::frame::kind;
-  // Too long, of no kind, of no lane, as another rank, an acknowledgement of no number.
+  // Too long, of no kind, of no lane, as another rank, an acknowledgement that brings something,
+  // one of what was never sent, news that are too long.
+  check_refused(
+      Joined::make(),
+      {.team = 0, .from = 1, .lane = 0, .what = kind::message, .taken = 0, .bytes = 1 << 30}, 100);
+  check_refused(
+      Joined::make(),
+      {.team = 0, .from = 1, .lane = 0, .what = static_cast<kind>(77), .taken = 0, .bytes = 0}, 0);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 0, .what = kind::message, .bytes = 1 << 30}, 100);
+                {.team = 0, .from = 1, .lane = 8, .what = kind::message, .taken = 0, .bytes = 10},
+                10);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 0, .what = static_cast<kind>(77), .bytes = 0}, 0);
+                {.team = 0, .from = 0, .lane = 0, .what = kind::message, .taken = 0, .bytes = 10},
+                10);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 8, .what = kind::message, .bytes = 10}, 10);
+                {.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .taken = 0, .bytes = 3},
+                3);
   check_refused(Joined::make(),
-                {.team = 0, .from = 0, .lane = 0, .what = kind::message, .bytes = 10}, 10);
+                {.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .taken = 1, .bytes = 0},
+                0);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .bytes = 3}, 3);
-  check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 0, .what = kind::news, .bytes = 5000}, 5000);
+                {.team = 0, .from = 1, .lane = 0, .what = kind::news, .taken = 0, .bytes = 5000},
+                5000);
 }
 
 }  // namespace
