@@ -259,8 +259,11 @@ task<std::unique_ptr<team>> duplicate_for_runs(team& of, stage_kind needs) {
 }
 
 task<std::unique_ptr<team>> subset(team& of, std::span<const std::size_t> ranks) {
-  const by_list what(of, ranks);
-  co_return co_await make_team(of, what);
+  const auto by_own = [](team& from, std::vector<std::size_t> list) -> task<std::unique_ptr<team>> {
+    const by_list what(from, list);
+    co_return co_await make_team(from, what);
+  };
+  return by_own(of, {ranks.begin(), ranks.end()});
 }
 
 }  // namespace muster

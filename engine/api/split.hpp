@@ -36,8 +36,8 @@ task<std::unique_ptr<team>> duplicate(team& of);
 /// each rank: the team has what any of them needs
 task<std::unique_ptr<team>> duplicate_for_runs(team& of, stage_kind needs);
 
-/// A team of these ranks, in this order. The list is the same on every rank of `of`, and stays as
-/// it is until the task has begun. Null on those not in it.
+/// A team of these ranks, in this order. The list, which is copied, is the same on every rank of
+/// `of`. Null on those not in it.
 task<std::unique_ptr<team>> subset(team& of, std::span<const std::size_t> ranks);
 
 }  // namespace muster

@@ -82,6 +82,11 @@ public:
   /// How many teams this rank has begun to make from this one before.
   std::size_t count_derived() noexcept { return derived_++; }
 
+  /// Its ranks can agree on something once more; false where they do, or something has ended that
+  /// before its end.
+  bool begin_agreement() noexcept { return !std::exchange(is_agreeing_, true); }
+  void end_agreement() noexcept { is_agreeing_ = false; }
+
   /// From now on its calls are recorded, and those of teams then made from it; null: no more. While
   /// no operation is in flight.
   /// \param log outlives the team, or recording
@@ -137,6 +142,7 @@ private:
   muster::selector selector_;
   bookkeeping books_;
   std::size_t derived_ = 0;
+  bool is_agreeing_ = false;
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;
 };

@@ -119,7 +119,12 @@ struct extent {
   /// A power of two up to that; 0 where no operation needs one.
   std::size_t long_stages = wire::long_stages;
 
-  constexpr std::size_t link_lanes() const noexcept { return lanes + neighbor_lanes; }
+  /// The team survives the failure of the job that there was when it was made.
+  bool made_by_survivors = false;
+
+  constexpr std::size_t link_lanes() const noexcept { return lanes + neighbor_lanes + 1; }
+  /// That of links by which ranks agree on who survives, when no operation is possible any more.
+  constexpr std::size_t agreement_lane() const noexcept { return lanes + neighbor_lanes; }
 };
 inline constexpr extent derived_extent = {.lanes = 16, .long_stages = 2};
 /// For one operation that is run again and again, of short messages or of any.

@@ -63,17 +63,19 @@ protected:
   /// What operations touch directly, since a virtual call would cost more.
   struct words {
     const std::atomic<std::uint32_t>* failure;      ///< not zero: the team is broken
-    const std::atomic<std::uint32_t>* job_failure;  ///< not zero: every team is
+    const std::atomic<std::uint32_t>* job_failure;  ///< not zero: every team is; null: not this
     call_record* records;                           ///< by lane, then rank
     std::size_t rank;                               ///< this one
     std::size_t ranks;
   };
   explicit membership(const words& of) noexcept
       : failure_(of.failure),
-        job_failure_(of.job_failure),
+        job_failure_(of.job_failure == nullptr ? of.failure : of.job_failure),
         own_(of.records + of.rank),
         ranks_(of.ranks) {}
   ~membership() = default;
+  /// Whether the job's failure is the team's.
+  bool fails_with_job() const noexcept { return job_failure_ != failure_; }
 
 private:
   const std::atomic<std::uint32_t>* failure_;

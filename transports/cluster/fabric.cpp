@@ -97,7 +97,7 @@ fabric::fabric(rank_memory& own, shm::team_view in)
                    .here = here_,
                    .rank = place_among(members_, own.rank_),
                    .index = place_among(here_, own.rank_)},
-                  in.board.extent().lanes,
+                  in.board.extent(),
                   {own.here_.parking(), own.connections_, own.network_, own.news_}) {}
 
 fabric::~fabric() {

@@ -5,17 +5,18 @@
 namespace muster::cluster {
 
 membership::membership(const job& of, const shm::team_memory& shared, const view& in,
-                       std::size_t lanes, const senses& by)
-    : wire::membership({.failure = &shared.failure().state,
-                        .job_failure = &of.here().failure_state(),
-                        .records = shared.records(),
-                        .rank = in.index,
-                        .ranks = in.here.size()}),
+                       const wire::extent& much, const senses& by)
+    : wire::membership(
+          {.failure = &shared.failure().state,
+           .job_failure = much.made_by_survivors ? nullptr : &of.here().failure_state(),
+           .records = shared.records(),
+           .rank = in.index,
+           .ranks = in.here.size()}),
       job_(of),
       shared_(shared),
       in_(in),
       by_(by),
-      lanes_(lanes),
+      lanes_(much.lanes),
       remote_(in.members.size()) {
   by_.news.enroll(in_.team, *this);
 }
@@ -31,7 +32,7 @@ std::size_t membership::place_of(std::size_t rank) const noexcept {
 
 std::optional<wire::failure> membership::failed() const {
   auto why = shared_.failure().read();
-  return why ? why : job_.here().failed();
+  return why || !fails_with_job() ? why : job_.here().failed();
 }
 
 void membership::fail(const wire::failure& why) noexcept {
@@ -50,7 +51,8 @@ void membership::tell_before_leaving() noexcept {
 bool membership::break_here(const wire::failure& why) noexcept {
   const shm::job& here = job_.here();
   // What a broken job ends is no failure of its own. relaxed: nothing of it is read.
-  if (here.failure_state().load(std::memory_order_relaxed) != shm::failure_record::whole) {
+  if (fails_with_job() &&
+      here.failure_state().load(std::memory_order_relaxed) != shm::failure_record::whole) {
     return false;
   }
   if (!shared_.failure().write(why)) return false;

@@ -38,10 +38,10 @@ public:
     std::size_t rank;                      ///< this one, of the team
     std::size_t index;                     ///< this one's place among those of this machine
   };
-  /// \param of    outlives this
-  /// \param lanes of the team's records
-  membership(const job& of, const shm::team_memory& shared, const view& in, std::size_t lanes,
-             const senses& by);
+  /// \param of   outlives this
+  /// \param much of the team
+  membership(const job& of, const shm::team_memory& shared, const view& in,
+             const wire::extent& much, const senses& by);
   ~membership();
   membership(const membership&) = delete;
   membership& operator=(const membership&) = delete;

@@ -61,7 +61,7 @@ fabric::fabric(const job& of, std::size_t rank, std::shared_ptr<rank_memory> own
       memory_({of, rank, members_, node_, own_->buffers, own_->here.parking()}, in.board),
       links_(own_->connections, in.team, members_, place_among(members_, rank),
              in.board.extent().link_lanes()),
-      membership_(of, shared_, members_, place_among(members_, rank),
+      membership_(of, shared_, members_, place_among(members_, rank), in.board.extent(),
                   {own_->connections, own_->here.parking()}) {}
 
 fabric::~fabric() {

@@ -10,12 +10,15 @@ wire::liveness membership::state(std::size_t rank) const noexcept {
 
 std::optional<wire::failure> membership::failed() const {
   auto why = shared_.failure().read();
-  return why ? why : job_.failed();
+  return why || !fails_with_job() ? why : job_.failed();
 }
 
 void membership::fail(const wire::failure& why) noexcept {
   // What a broken job ends is no failure of its own. relaxed: nothing of it is read.
-  if (job_.failure_state().load(std::memory_order_relaxed) != failure_record::whole) return;
+  if (fails_with_job() &&
+      job_.failure_state().load(std::memory_order_relaxed) != failure_record::whole) {
+    return;
+  }
   if (!shared_.failure().write(why)) return;
   for (const std::size_t rank : members_) doorbell::ring(job_.bell(rank));
 }

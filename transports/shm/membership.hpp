@@ -24,11 +24,12 @@ public:
   /// \param of      outlives this
   /// \param members the team's, as ranks of the job; outlive this
   /// \param rank    this one, of the team
+  /// \param much    of the team
   /// \param by      outlive this
   membership(const job& of, const team_memory& shared, std::span<const std::size_t> members,
-             std::size_t rank, const senses& by) noexcept
+             std::size_t rank, const wire::extent& much, const senses& by) noexcept
       : wire::membership({.failure = &shared.failure().state,
-                          .job_failure = &of.failure_state(),
+                          .job_failure = much.made_by_survivors ? nullptr : &of.failure_state(),
                           .records = shared.records(),
                           .rank = rank,
                           .ranks = members.size()}),

@@ -54,7 +54,9 @@ wire::call_record* records_of(simulation& in, const team_memory* shared) noexcep
 
 membership::membership(rank& of, simulation& in, team_memory* shared) noexcept
     : wire::membership({.failure = shared == nullptr ? &in.failure_word() : &shared->failure_word(),
-                        .job_failure = &in.failure_word(),
+                        .job_failure = shared != nullptr && shared->is_of_survivors()
+                                           ? nullptr
+                                           : &in.failure_word(),
                         .records = records_of(in, shared),
                         .rank = self_in(of, shared),
                         .ranks = size_of(in, shared)}),
@@ -63,7 +65,9 @@ membership::membership(rank& of, simulation& in, team_memory* shared) noexcept
       shared_(shared) {}
 
 std::optional<wire::failure> membership::failed() const {
-  if (shared_ != nullptr && shared_->failure()) return shared_->failure();
+  if (shared_ != nullptr && (shared_->failure() || shared_->is_of_survivors())) {
+    return shared_->failure();
+  }
   return in_.failure();
 }
 

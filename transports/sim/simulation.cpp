@@ -463,7 +463,8 @@ void simulation::leave(team_memory& one, picoseconds quiet) noexcept {
 }
 
 void simulation::break_team(team_memory& one, const wire::failure& why) noexcept {
-  if (failure_ || ending_ || !one.fail(why)) return;
+  const bool is_over = ending_ || (failure_ && !one.is_of_survivors());
+  if (is_over || !one.fail(why)) return;
   schedule(now_ + costs_.latency, event::kind::notice_failure, 0);
 }
 

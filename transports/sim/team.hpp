@@ -39,6 +39,7 @@ public:
 
   const std::atomic<std::uint32_t>& failure_word() const noexcept { return failure_word_; }
   const std::optional<wire::failure>& failure() const noexcept { return failure_; }
+  bool is_of_survivors() const noexcept { return much_.made_by_survivors; }
   /// False where it is broken already.
   bool fail(const wire::failure& why);
 

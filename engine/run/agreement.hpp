@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <muster/coro/task.hpp>
+#include <muster/run/team.hpp>
+
+namespace muster {
+
+/// How ranks of a team that may be broken talk to each other nevertheless: in rounds, by messages
+/// on links that no operation uses, with nobody who is gone. What a rank waits for here ends by a
+/// stop request or deadline, or when the peer is gone, but not by the team's failure.
+///
+/// The team's engine drives it; one at a time for a team.
+class agreement {
+public:
+  explicit agreement(team& of) : of_(of), gone_(of.size(), false) {}
+  agreement(const agreement&) = delete;
+  agreement& operator=(const agreement&) = delete;
+
+  /// Whether a rank died or left, as far as this one knows, or was told.
+  bool is_gone(std::size_t rank) const noexcept { return gone_[rank]; }
+  void take_for_gone(std::size_t rank) noexcept { gone_[rank] = true; }
+
+  /// Sends a message to every other rank that is not gone, and receives one from each. Whoever dies
+  /// or leaves before it has sent its own is gone.
+  /// \param mine of the same length on all ranks
+  /// \param all  by rank, of that length each; what is gone stays as it is
+  task<> exchange(std::span<const std::byte> mine, std::span<std::byte> all);
+
+private:
+  task<> send(std::size_t to, std::span<const std::byte> bytes);
+  task<> receive(std::size_t from, std::span<std::byte> bytes);
+
+  team& of_;
+  std::vector<bool> gone_;
+};
+
+}  // namespace muster

@@ -1,0 +1,192 @@
+// A new team from one that may be broken: of all of its ranks, or of those that are alive.
+
+#include <muster/api/shrink.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <muster/muster.hpp>
+
+#include "tests/harness/failure.hpp"
+#include "tests/support/says.hpp"
+#include "tools/conformance/watchdog.hpp"
+
+namespace muster::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<thread_options> layouts(std::size_t ranks) {
+  std::vector<thread_options> all = {{}, {.share_address_space = false}};
+  for (const std::size_t nodes : {std::size_t{2}, std::size_t{3}, ranks}) {
+    if (nodes > ranks) continue;
+    thread_options some;
+    for (std::size_t rank = 0; rank < ranks; ++rank) some.node_of.push_back(rank % nodes);
+    all.push_back(some);
+    some.network = between_nodes::tcp;
+    all.push_back(some);
+    some.connections = 2;
+    all.push_back(some);
+  }
+  return all;
+}
+
+/// What each of its ranks was in the old team, in the order of the new one.
+std::vector<std::size_t> ranks_in(team& of, std::size_t old_rank) {
+  const std::vector<std::size_t> mine = {old_rank};
+  std::vector<std::size_t> all(of.size());
+  start(allgather(of, mine, all)).wait();
+  return all;
+}
+
+void check_works(team& of) {
+  for (const std::size_t count : {1, 1000, 100'000}) {
+    std::vector<double> values(count, 1.5);
+    start(allreduce(of, values, sum)).wait();
+    CHECK(values.back() == 1.5 * static_cast<double>(of.size()));
+  }
+  start(barrier(of)).wait();
+}
+
+void break_by_deadline(team& of) {
+  const auto why = failure_of([&] { start(of.engine(), with_timeout(5ms, barrier(of))).wait(); });
+  if (why) CHECK(why->code() == errc::deadline_exceeded);
+}
+
+TEST_CASE("of a whole team: the same ranks, and the old one goes on") {
+  for (const std::size_t ranks : {1, 2, 3, 5, 8, 17}) {
+    for (const thread_options& layout : layouts(ranks)) {
+      const watchdog alive("shrink of a whole team");
+      run_threads(
+          ranks,
+          [](team& of) {
+            for (int i = 0; i < 3; ++i) {
+              const auto rest = start(shrink(of)).wait();
+              REQUIRE(rest != nullptr);
+              CHECK(rest->rank() == of.rank());
+              CHECK(rest->size() == of.size());
+              check_works(*rest);
+              start(barrier(of)).wait();
+            }
+          },
+          layout);
+    }
+  }
+}
+
+TEST_CASE("of a team that a deadline broke, again and again") {
+  for (const std::size_t ranks : {2, 3, 8}) {
+    for (const thread_options& layout : layouts(ranks)) {
+      const watchdog alive("shrink of a broken team");
+      run_threads(
+          ranks,
+          [](team& of) {
+            std::unique_ptr<team> now = start(duplicate(of)).wait();
+            for (int i = 0; i < 3; ++i) {
+              if (now->rank() == 0) break_by_deadline(*now);
+              while (!now->failure()) of.engine().poll();
+              const auto why = failure_of([&] { start(barrier(*now)).wait(); });
+              REQUIRE(why);
+              CHECK(why->code() == errc::deadline_exceeded);
+              now = start(shrink(*now)).wait();
+              CHECK(!now->failure());
+              CHECK(ranks_in(*now, of.rank())[of.rank()] == of.rank());
+              check_works(*now);
+            }
+            start(barrier(of)).wait();
+          },
+          layout);
+    }
+  }
+}
+
+TEST_CASE("of the job's own team, broken while long blocks were under way") {
+  for (const thread_options& layout : layouts(4)) {
+    const watchdog alive("shrink of the job's team");
+    run_threads(
+        4,
+        [](team& of) {
+          std::vector<int> send(4 * 100'000, 1);
+          std::vector<int> receive(send.size());
+          if (of.rank() != 2) {
+            const auto why = failure_of([&] { start(alltoall(of, send, receive)).wait(); });
+            REQUIRE(why);
+          } else {
+            CHECK(failure_of([&] { start(barrier(of)).wait(); }));  // another call than theirs
+          }
+          const auto rest = start(shrink(of)).wait();
+          CHECK(rest->size() == 4);
+          check_works(*rest);
+          CHECK(of.failure());
+        },
+        layout);
+  }
+}
+
+TEST_CASE("of those who are alive, and of those of these") {
+  for (const thread_options& layout : layouts(5)) {
+    const watchdog alive("shrink after deaths");
+    const auto body = [](team& of) {
+      start(barrier(of)).wait();
+      if (of.rank() == 1) throw std::runtime_error("it was the disk");
+      const auto why = failure_of([&] {
+        for (;;) start(barrier(of)).wait();
+      });
+      REQUIRE(why);
+      CHECK(why->code() == errc::rank_died);
+      const auto rest = start(shrink(of)).wait();
+      CHECK(ranks_in(*rest, of.rank()) == std::vector<std::size_t>{0, 2, 3, 4});
+      check_works(*rest);
+      if (of.rank() == 4) throw std::runtime_error("and then the network");
+      const auto again = failure_of([&] {
+        for (;;) start(barrier(*rest)).wait();
+      });
+      REQUIRE(again);
+      CHECK(again->rank() == 3);  // what was 4
+      const auto last = start(shrink(*rest)).wait();
+      CHECK(ranks_in(*last, of.rank()) == std::vector<std::size_t>{0, 2, 3});
+      check_works(*last);
+      check_works(*start(split(*last, 0, 0)).wait());
+    };
+    CHECK_THROWS_AS(run_threads(5, body, layout), std::runtime_error);
+  }
+}
+
+TEST_CASE("late ranks are waited for") {
+  const watchdog alive("late ranks");
+  run_threads(3, [](team& of) {
+    std::this_thread::sleep_for(20ms * of.rank());
+    CHECK(start(shrink(of)).wait()->size() == 3);
+  });
+}
+
+TEST_CASE("one that is ended before it completes cannot be tried again") {
+  const watchdog alive("ended");
+  run_threads(2, [](team& of) {
+    const auto copy = start(duplicate(of)).wait();
+    if (of.rank() == 0) {
+      const auto why =
+          failure_of([&] { start(of.engine(), with_timeout(5ms, shrink(*copy))).wait(); });
+      REQUIRE(why);
+      CHECK(why->code() == errc::deadline_exceeded);
+      const auto again = failure_of([&] { start(shrink(*copy)).wait(); });
+      REQUIRE(again);
+      CHECK(again->code() == errc::invalid_argument);
+      CHECK(says(again->what(), "shrink: another call"));
+    }
+    start(barrier(of)).wait();
+  });
+}
+
+}  // namespace
+}  // namespace muster::testing
