@@ -95,13 +95,15 @@ private:
     if (is_stopped || is_canceled_.load(std::memory_order_relaxed)) {  // the strand passes it on
       return complete(errc::stopped, {});
     }
-    future<> running;  // nobody waits for it: the handler is told
+    bool has_ended = false;
     try {
-      running = start(by_->engine(), run(this->shared_from_this()));
+      future<> running = start(by_->engine(), run(this->shared_from_this()));
+      has_ended = running.ended();
+      std::move(running).detach();     // the handler is told
     } catch (const std::bad_alloc&) {  // before it has begun
       return complete(errc::resource, {});
     }
-    if (!running.ended()) by_->wake();
+    if (!has_ended) by_->wake();
   }
 
   static task<> run(std::shared_ptr<operation> self) {

@@ -124,6 +124,8 @@ enum class combining : std::uint8_t {
 struct reducer {
   reducer(reduction op) noexcept : op(op) {}
   reducer(const custom_reduction& own) noexcept : op(reduction::custom), custom(&own) {}
+  /// A temporary would be gone before the operation is complete.
+  reducer(const custom_reduction&& own) = delete;
 
   reduction op;
   combining order = combining::by_rank;

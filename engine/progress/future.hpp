@@ -1,9 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <coroutine>
 #include <cstdint>
 #include <exception>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -22,7 +24,9 @@ public:
   using handle = std::coroutine_handle<promise_type>;
 
   struct promise_type : promise_base, task_result<T> {
-    explicit promise_type(engine& where, task<T>&) noexcept { place = {&where, &where.scope()}; }
+    explicit promise_type(engine& where, task<T>&) noexcept : scope(&where.scope()) {
+      place = {&where, &scope};
+    }
     started get_return_object() noexcept { return {handle::from_promise(*this)}; }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     void unhandled_exception() noexcept { failure = std::current_exception(); }
@@ -78,6 +82,7 @@ public:
     }
 
     engine::posted entry;
+    stop_scope scope;  // of this operation, in the engine's
     std::exception_ptr failure;
     // Null while running, or what was asked for: a coroutine's address, or a tagged engine's. This
     // promise's own address once the end has come.
@@ -106,11 +111,12 @@ public:
 };
 
 template <class T>
-started<T> run_started(engine& where, task<T> work) {
-  // It may have been posted just before the engine was stopped. No deadline is asked for: an
-  // engine's own scope has none.
-  if (where.scope().stopped(clock_time(0))) {
-    throw error(errc::stopped, "start: the engine was stopped before the operation began");
+started<T> run_started(engine& /*where*/, task<T> work) {
+  // It may have been posted just before it, or the engine, was stopped. No deadline is asked for:
+  // neither scope has one.
+  const coroutine_place here = co_await this_coroutine{};
+  if (here.scope->stopped(clock_time(0))) {
+    throw error(errc::stopped, "start: stopped before the operation began");
   }
   // A local: it is gone when the end is told, which a parameter of this coroutine need not be.
   task<T> mine = std::move(work);
@@ -139,10 +145,22 @@ future<T> start(task<T> work) {
   return start(where, std::move(work));
 }
 
-/// The result to come of a started operation.
+/// An object that can be given to `future::detach` to be kept: moved, and with it what it owns,
+/// which stays where it is in memory.
+template <class K>
+concept keepable = !std::is_lvalue_reference_v<K> && std::move_constructible<K> &&
+                   !std::is_trivially_copyable_v<K>;
+
+/// The result to come of a started operation, which the future owns.
 ///
-/// Move-only. Dropping it lets the operation run on. Apart from `progress::thread`, whose futures
-/// may be waited for on any thread, it belongs to the thread of its engine.
+/// Move-only. One that is destroyed, or assigned to, while its operation is under way asks that to
+/// stop, as `with_stop` does, and waits for its end, which is soon: nothing that it uses is touched
+/// afterwards, whatever was thrown meanwhile. Stopped half-way, a collective breaks its team;
+/// `detach` lets it run on instead. On the engine's own thread the future drives the engine while
+/// it waits. Where time is virtual it does not wait for what does not end at once.
+///
+/// Apart from `progress::thread`, whose futures may be waited for on any thread, it belongs to the
+/// thread of its engine.
 ///
 /// A coroutine that awaits it goes on where it is itself driven, on whatever engine, and its own
 /// stops and deadlines end the wait (not the operation; the future may be awaited again). One that
@@ -155,14 +173,40 @@ public:
   future() = default;
   future(future&& other) noexcept : promise_(std::exchange(other.promise_, nullptr)) {}
   future& operator=(future&& other) noexcept {
-    std::swap(promise_, other.promise_);
+    future last = std::move(*this);
+    promise_ = std::exchange(other.promise_, nullptr);
     return *this;
   }
   ~future() {
-    if (promise_ != nullptr) promise_->drop();
+    if (promise_ == nullptr) return;
+    if (!promise_->done()) stop_and_wait();
+    promise_->drop();
   }
 
   bool valid() const noexcept { return promise_ != nullptr; }
+
+  /// Asks the operation to stop; any thread. How it ends, `wait` and `co_await` tell.
+  void request_stop() noexcept {
+    promise_->scope.request_stop();
+    where().ring();
+  }
+
+  /// Lets the operation run on, and empties the future. Its result is lost, and how it ended.
+  ///
+  /// \param kept what the operation uses and its caller owns, moved into: vectors that are its
+  /// buffers, for example. They live until its end. Whatever else it uses has to live as long. Not
+  /// arrays and other plain objects, whose elements would move.
+  template <class... Kept>
+    requires(keepable<Kept> && ...)
+  void detach(Kept&&... kept) && {
+    if constexpr (sizeof...(Kept) == 0) {
+      std::exchange(promise_, nullptr)->drop();
+    } else {
+      engine& where = this->where();
+      auto keeping = keep_until_end(std::tuple<Kept...>(std::move(kept)...), std::move(*this));
+      start(where, std::move(keeping)).detach();
+    }
+  }
 
   /// Whether the operation has ended, after one look at the engine where the caller drives it.
   bool ready() {
@@ -186,10 +230,7 @@ public:
                   "future::wait: called on the engine's own thread, which it would block; "
                   "expected co_await");
     } else {
-      void* seen = nullptr;
-      while ((seen = promise_->state.load(std::memory_order_acquire)) != promise_) {
-        promise_->state.wait(seen, std::memory_order_acquire);
-      }
+      block_until_end();
     }
     return take();
   }
@@ -250,6 +291,35 @@ private:
   explicit future(promise& shared) noexcept : promise_(&shared) {}
 
   engine& where() const noexcept { return *promise_->place.where; }
+
+  void block_until_end() noexcept {
+    void* seen = nullptr;
+    while ((seen = promise_->state.load(std::memory_order_acquire)) != promise_) {
+      promise_->state.wait(seen, std::memory_order_acquire);
+    }
+  }
+
+  void stop_and_wait() noexcept {
+    request_stop();
+    engine& where = this->where();
+    if (where.has_own_thread() && !where.on_own_thread()) return block_until_end();
+    // At once, before what it waits for comes after all.
+    while (!promise_->done() && where.resume_interrupted(true)) {
+    }
+    if (where.has_virtual_clock()) return;
+    where.drive_until([this] { return promise_->done(); });
+  }
+
+  /// What is `kept` is a parameter: it goes after everything in the coroutine.
+  template <class Kept>
+  static task<> keep_until_end(Kept kept, future running) {
+    future mine = std::move(running);
+    try {
+      co_await mine;
+    } catch (...) {  // nobody asks
+    }
+    static_cast<void>(kept);
+  }
 
   T take() {
     future last = std::move(*this);  // the frame goes with it, once the result is out

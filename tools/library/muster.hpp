@@ -5,6 +5,7 @@
 #include <muster/api/collectives.hpp>
 #include <muster/api/plan.hpp>
 #include <muster/api/shared_buffer.hpp>
+#include <muster/api/shrink.hpp>
 #include <muster/api/split.hpp>
 #include <muster/api/values.hpp>
 #include <muster/base/error.hpp>
@@ -12,6 +13,7 @@
 #include <muster/coro/when_all.hpp>
 #include <muster/progress/engine.hpp>
 #include <muster/progress/future.hpp>
+#include <muster/progress/scope.hpp>
 #include <muster/progress/within.hpp>
 #include <muster/run/context.hpp>
 #include <muster/run/shared_scratch.hpp>

@@ -61,7 +61,7 @@ communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& 
 communicator::~communicator() { let_go(); }
 
 void communicator::let_go() {
-  making_ = {};
+  if (making_.valid()) std::move(making_).detach();
   if (std::exchange(team_, nullptr) == nullptr) return;
   driver_.on_engine([this] {
     last_ = {};

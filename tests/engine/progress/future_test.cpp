@@ -2,12 +2,17 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <muster/coro/when_all.hpp>
 #include <muster/progress/engine.hpp>
@@ -50,23 +55,145 @@ TEST_CASE("failures are thrown by wait and by co_await") {
   CHECK_FALSE(result.valid());
 }
 
-TEST_CASE("a dropped future lets its operation run on") {
+task<> set_after(const gate& when, std::shared_ptr<bool> flag) {
+  co_await when.passed();
+  *flag = true;
+}
+
+TEST_CASE("a future that is destroyed stops its operation and waits for its end") {
+  for (const progress mode : {progress::caller, progress::thread}) {
+    engine here({.mode = mode});
+    gate at;
+    auto done = std::make_shared<bool>(false);
+    {
+      const future<> destroyed = start(here, set_after(at, done));
+    }
+    CHECK(done.use_count() == 1);  // its frame is gone
+    at.open();
+    here.ring();
+    CHECK_FALSE(*done);
+  }
+}
+
+TEST_CASE("so does one that is assigned to, and one that an exception destroys") {
   engine here;
   gate at;
-  auto done = std::make_shared<bool>(false);
-  const auto work = [](const gate& when, std::shared_ptr<bool> flag) -> task<> {
-    co_await when.passed();
-    *flag = true;
+  auto first = std::make_shared<bool>(false);
+  auto second = std::make_shared<bool>(false);
+  future<> one = start(here, set_after(at, first));
+  one = start(here, set_after(at, second));
+  CHECK(first.use_count() == 1);
+  CHECK(second.use_count() == 2);
+  const auto throws = [&] {
+    const future<> mine = std::move(one);
+    throw std::runtime_error("as asked");
+  };
+  CHECK_THROWS_AS(throws(), std::runtime_error);
+  CHECK(second.use_count() == 1);
+}
+
+TEST_CASE("an operation that goes on after it was asked to stop is waited for") {
+  engine here({.mode = progress::thread});
+  gate at;
+  std::atomic<bool> begun = false;
+  std::atomic<bool> ended = false;
+  const auto goes_on = [](const gate& when, std::atomic<bool>& flag,
+                          std::atomic<bool>& first) -> task<> {
+    first = true;
+    try {
+      co_await when.passed();
+    } catch (const error&) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    flag = true;
   };
   {
-    const future<> dropped = start(here, work(at, done));
+    const future<> destroyed = start(here, goes_on(at, ended, begun));
+    while (!begun) std::this_thread::yield();
   }
-  CHECK_FALSE(*done);
-  at.open();
-  here.poll();
-  CHECK(*done);
-  CHECK(done.use_count() == 1);  // its frame is gone
+  CHECK(ended);
 }
+
+TEST_CASE("futures are destroyed in coroutines, on their engine's own thread") {
+  for (const progress mode : {progress::caller, progress::thread}) {
+    engine here({.mode = mode});
+    gate at;
+    gate never;
+    auto flag = std::make_shared<bool>(false);
+    const auto outer = [](engine& on, const gate& when, const gate& not_yet,
+                          std::shared_ptr<bool> inner) -> task<> {
+      const future<> one = start(on, set_after(not_yet, inner));
+      const future<> other = start(on, set_after(not_yet, inner));
+      co_await when.passed();
+      throw std::runtime_error("as asked");
+    };
+    future<> whole = start(here, outer(here, at, never, flag));
+    at.open();
+    here.ring();
+    CHECK_THROWS_AS(whole.wait(), std::runtime_error);
+    CHECK(flag.use_count() == 1);
+  }
+}
+
+TEST_CASE("stop requests end the operation, and its future says so") {
+  engine here;
+  gate at;
+  future<int> result = start(here, give_after(at, 5));
+  result.request_stop();
+  const auto why = failure_of([&] { result.wait(); });
+  REQUIRE(why);
+  CHECK(why->code() == errc::stopped);
+}
+
+TEST_CASE("a detached operation runs on, and what is given to it lives as long") {
+  for (const progress mode : {progress::caller, progress::thread}) {
+    engine here({.mode = mode});
+    gate at;
+    auto done = std::make_shared<bool>(false);
+    const auto kept = std::make_shared<int>(7);
+    start(here, set_after(at, done)).detach();
+    start(here, at.is_open() ? set_after(at, done) : set_after(at, done))
+        .detach(std::shared_ptr<int>(kept));
+    CHECK(kept.use_count() == 2);
+    at.open();
+    here.ring();
+    const auto ended = [&] { return done.use_count() == 1 && kept.use_count() == 1; };
+    while (!ended()) {
+      if (mode == progress::caller) here.poll();
+      std::this_thread::yield();
+    }
+    CHECK(*done);
+  }
+}
+
+TEST_CASE("an engine that stops ends what was detached before what was kept for it goes") {
+  gate at;
+  const auto kept = std::make_shared<int>(7);
+  const auto looks = [](const gate& when, std::weak_ptr<int> at_end, bool& was_there) -> task<> {
+    try {
+      co_await when.passed();
+    } catch (const error&) {
+      was_there = !at_end.expired();
+      throw;
+    }
+  };
+  bool was_there = false;
+  {
+    engine here;
+    auto own = std::make_shared<int>(8);
+    auto work = looks(at, own, was_there);
+    start(here, std::move(work)).detach(std::move(own));
+  }
+  CHECK(was_there);
+}
+
+template <class Future, class... Kept>
+concept detachable =
+    requires(Future one, Kept&&... kept) { std::move(one).detach(std::forward<Kept>(kept)...); };
+static_assert(detachable<future<>>);
+static_assert(detachable<future<int>, std::vector<int>, std::string>);
+static_assert(!detachable<future<>, std::vector<int>&>);   // stays with its owner
+static_assert(!detachable<future<>, std::array<int, 3>>);  // its elements would move
 
 TEST_CASE("then goes on with the result, again and again") {
   engine here;
