@@ -2,13 +2,16 @@
 
 #include <boost/asio/async_result.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <muster/api/collectives.hpp>
+#include <muster/api/sequencer.hpp>
 #include <muster/api/values.hpp>
 #include <muster/asio/operation.hpp>
 
@@ -25,9 +28,9 @@
 ///   those of one team from one thread, or one strand.
 /// - **Completion**: on the handler's associated executor, by default the context's, never
 ///   inside the initiating function. Its associated allocator and cancellation slot are used.
-/// - **Cancellation**: of any type as long as the call waits for its turn on the engine's
-///   strand, which takes it back (other ranks still make it); afterwards `terminal`, which ends
-///   it with `errc::stopped` and breaks the team. Others are ignored then.
+/// - **Cancellation**: of any type as long as the call waits for its turn, on the engine's
+///   strand or in a sequencer, which takes it back (other ranks still make it); afterwards
+///   `terminal`, which ends it with `errc::stopped` and breaks the team. Others are ignored then.
 namespace muster::asio {
 namespace detail {
 
@@ -73,6 +76,24 @@ auto initiate(team& on, Call call, Token&& token, A&&... given) {
       initiation{}, token, driver_of(on),
       begin{&on, call, std::tuple<kept<A&&>...>(std::forward<A>(given)...)});
 }
+
+/// A call that waits in a sequencer for its turn.
+template <class Call>
+struct in_order {
+  sequencer* by;
+  std::uint64_t key;
+  Call call;
+  bool has_turn = false;
+
+  auto operator()() {
+    return by->run(key, [this] {
+      has_turn = true;
+      return call();
+    });
+  }
+  /// Whether it has its place in the team's order, perhaps.
+  bool has_place() const noexcept { return has_turn; }
+};
 
 /// The token is the last of them.
 template <class Call, class... All>
@@ -231,6 +252,16 @@ auto async_alltoallv(team& on, A&&... arguments_and_token) {
     return muster::alltoallv(of, std::forward<decltype(each)>(each)...);
   };
   return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
+}
+
+/// `sequencer::run`, and a completion token: calls `call()` when it is the turn of `key`, and runs
+/// the task of a collective that it returns.
+template <std::invocable Call, class Token>
+auto async_in_order(sequencer& by, std::uint64_t key, Call call, Token&& token) {
+  using begin = detail::in_order<Call>;
+  using value = typename std::invoke_result_t<Call&>::value_type;
+  return boost::asio::async_initiate<Token, typename detail::completion<value>::signature>(
+      detail::initiation{}, token, detail::driver_of(by.team()), begin{&by, key, std::move(call)});
 }
 
 }  // namespace muster::asio

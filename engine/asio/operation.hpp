@@ -131,10 +131,22 @@ private:
     is_canceled_.store(true, std::memory_order_relaxed);  // the strand passes it on
     net::dispatch(by_->strand(), [self = this->shared_from_this(), type] {
       if (!self->handler_ || !self->has_begun_) return;
-      if ((type & net::cancellation_type::terminal) == net::cancellation_type::none) return;
+      const bool is_terminal =
+          (type & net::cancellation_type::terminal) != net::cancellation_type::none;
+      if (!is_terminal && self->has_place()) return;
       self->stop_->request_stop();
       self->by_->wake();
     });
+  }
+
+  /// Whether the call has its place in the team's order. One that waits in a sequencer says so
+  /// itself.
+  bool has_place() const noexcept {
+    if constexpr (requires { begin_.has_place(); }) {
+      return begin_.has_place();
+    } else {
+      return true;
+    }
   }
 
   void complete(std::error_code why, typename completion<value>::result got) {

@@ -4,6 +4,7 @@
 
 #include <muster/api/collectives.hpp>
 #include <muster/api/plan.hpp>
+#include <muster/api/sequencer.hpp>
 #include <muster/api/shared_buffer.hpp>
 #include <muster/api/shrink.hpp>
 #include <muster/api/split.hpp>

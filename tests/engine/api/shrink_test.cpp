@@ -4,11 +4,10 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -136,8 +135,15 @@ TEST_CASE("of the job's own team, broken while long blocks were under way") {
 TEST_CASE("of those who are alive, and of those of these") {
   for (const thread_options& layout : layouts(5)) {
     const watchdog alive("shrink after deaths");
-    const auto body = [](team& of) {
+    std::atomic<int> here{0};
+    // Whoever goes does so when the others are done with what it took part in.
+    const auto meet = [&here](int all) {
+      ++here;
+      while (here < all) std::this_thread::yield();
+    };
+    const auto body = [&meet](team& of) {
       start(barrier(of)).wait();
+      meet(5);
       if (of.rank() == 1) throw std::runtime_error("it was the disk");
       const auto why = failure_of([&] {
         for (;;) start(barrier(of)).wait();
@@ -147,6 +153,7 @@ TEST_CASE("of those who are alive, and of those of these") {
       const auto rest = start(shrink(of)).wait();
       CHECK(ranks_in(*rest, of.rank()) == std::vector<std::size_t>{0, 2, 3, 4});
       check_works(*rest);
+      meet(5 + 4);
       if (of.rank() == 4) throw std::runtime_error("and then the network");
       const auto again = failure_of([&] {
         for (;;) start(barrier(*rest)).wait();

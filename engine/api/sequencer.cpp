@@ -1,0 +1,179 @@
+#include <muster/api/sequencer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include <muster/api/movement.hpp>
+#include <muster/api/split.hpp>
+
+namespace muster {
+namespace {
+
+/// How many keys follow, and these: what travels beside an arrival.
+using batch = std::array<std::uint64_t, wire::inline_bytes / sizeof(std::uint64_t)>;
+
+std::string text_of(std::uint64_t key, const std::string& after) {
+  return "sequencer: key " + std::to_string(key) + after;
+}
+
+}  // namespace
+
+/// Waits until a key is the first in the order.
+class sequencer::turn final : public waiter {
+public:
+  turn(sequencer& in, std::uint64_t key, const stop_scope* around)
+      : in_(in), key_(key), around_(around) {
+    in_.add(*this);
+  }
+  ~turn() { in_.remove(*this); }
+
+  std::uint64_t key() const noexcept { return key_; }
+
+  bool ready() noexcept override {
+    if (in_.failure_) return true;
+    return !in_.order_.empty() && in_.order_.front() == key_ && in_.waiting_[key_].front() == this;
+  }
+  bool interrupted(clock_time now, bool) noexcept override {
+    if (around_ != nullptr && around_->stopped(now)) {
+      return interrupted_by_scope(now, [this] { return describe() + ": "; }, in_.on_.rank());
+    }
+    if (!scope()->stopped(now)) return false;
+    interrupt(in_.miss(key_));
+    return true;
+  }
+  std::string describe() const override { return text_of(key_, " waits for its turn"); }
+
+  bool await_ready() noexcept { return ready(); }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
+    suspend(in_.engine(), self);
+  }
+  void await_resume() {
+    rethrow_interruption();
+    if (in_.failure_) std::rethrow_exception(in_.failure_);
+  }
+
+private:
+  sequencer& in_;
+  std::uint64_t key_;
+  const stop_scope* around_;
+};
+
+sequencer::sequencer(muster::team& on, sequencer_options how) : on_(on), how_(how) {
+  if (how.leader >= on.size()) {
+    throw error(errc::invalid_argument, "sequencer: leader is " + std::to_string(how.leader) +
+                                            "; expected a rank from 0 to " +
+                                            std::to_string(on.size() - 1));
+  }
+  making_ = start(duplicate(on));
+}
+
+// The team for the keys may be in the making: stopped half-way, that would break the other one.
+sequencer::~sequencer() {
+  pumping_ = {};
+  if (making_.valid()) std::move(making_).detach();
+}
+
+error sequencer::with_key(std::uint64_t key, const error& why) {
+  return {static_cast<errc>(why.code().value()), text_of(key, ": " + why.text()), why.rank()};
+}
+
+// ---- calls
+
+task<> sequencer::turn_of(std::uint64_t key, const stop_scope* around) {
+  if (failure_) std::rethrow_exception(failure_);
+  turn mine(*this, key, around);
+  call(key);
+  co_await mine;
+}
+
+void sequencer::call(std::uint64_t key) {
+  if (leads()) {
+    order_.push_back(key);
+    untold_.push_back(key);
+  }
+  pump();
+}
+
+void sequencer::add(turn& one) {
+  waiting_[one.key()].push_back(&one);
+  ++waiting_count_;
+}
+
+void sequencer::remove(turn& one) noexcept {
+  const auto at = waiting_.find(one.key());
+  std::erase(at->second, &one);
+  if (at->second.empty()) waiting_.erase(at);
+  --waiting_count_;
+}
+
+bool sequencer::is_ordered(std::uint64_t key, std::size_t times) const noexcept {
+  return static_cast<std::size_t>(std::ranges::count(order_, key)) >= times;
+}
+
+// Of one that has waited too long: why.
+std::exception_ptr sequencer::miss(std::uint64_t key) noexcept {
+  const std::string leader = "rank " + std::to_string(how_.leader);
+  if (!is_ordered(key)) {
+    return std::make_exception_ptr(
+        error(errc::deadline_exceeded,
+              text_of(key, " was not called by " + leader + ", the leader, within the deadline"),
+              how_.leader));
+  }
+  // Others have begun what comes before and wait for this rank.
+  const std::string text =
+      text_of(order_.front(), ", which " + leader + " called, was not called by rank " +
+                                  std::to_string(on_.rank()) + " within the deadline");
+  on_.members().fail({.code = errc::deadline_exceeded, .rank = on_.rank(), .text = text});
+  failure_ = std::make_exception_ptr(error(errc::deadline_exceeded, text, on_.rank()));
+  return failure_;
+}
+
+// ---- keys
+
+void sequencer::pump() {
+  if (std::exchange(pumps_, true)) return;
+  pumping_ = start(engine(), move_keys());
+}
+
+task<> sequencer::move_keys() {
+  try {
+    if (control_ == nullptr) control_ = co_await making_;
+    if (leads()) {
+      co_await tell_keys();
+    } else {
+      co_await hear_keys();
+    }
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  pumps_ = false;
+}
+
+task<> sequencer::tell_keys() {
+  while (!untold_.empty()) {
+    batch told{};
+    told[0] = std::min(untold_.size(), told.size() - 1);
+    std::copy_n(untold_.begin(), told[0], told.begin() + 1);
+    untold_.erase(untold_.begin(), untold_.begin() + static_cast<std::ptrdiff_t>(told[0]));
+    co_await bcast(*control_, std::span(told), how_.leader);
+  }
+}
+
+// For as long as somebody here waits for a key that is not in the order yet.
+task<> sequencer::hear_keys() {
+  const auto awaits_more = [this] {
+    return std::ranges::any_of(
+        waiting_, [this](const auto& each) { return !is_ordered(each.first, each.second.size()); });
+  };
+  while (awaits_more()) {
+    batch heard{};
+    co_await bcast(*control_, std::span(heard), how_.leader);
+    const std::size_t count = std::min<std::size_t>(heard[0], heard.size() - 1);
+    order_.insert(order_.end(), heard.begin() + 1,
+                  heard.begin() + 1 + static_cast<std::ptrdiff_t>(count));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <muster/base/error.hpp>
+#include <muster/coro/stop.hpp>
+#include <muster/coro/task.hpp>
+#include <muster/progress/future.hpp>
+#include <muster/progress/waiter.hpp>
+#include <muster/progress/within.hpp>
+#include <muster/run/team.hpp>
+
+namespace muster {
+
+struct sequencer_options {
+  std::size_t leader = 0;  ///< the rank whose order is everybody's; the same on all ranks
+  /// From when a call is made until it completes, at most; 0: no limit.
+  clock_time deadline = std::chrono::seconds(10);
+};
+
+/// Puts calls that ranks make in different orders into one: that of one rank, the leader.
+///
+/// All ranks of a team have to begin its operations in one order, and in a server, whose handlers
+/// begin as requests come, they do not. Here each call has a key, by which it is known on every
+/// rank: of a request, for example. The leader's calls begin at once, and their keys go to the
+/// others, as many together as there are; there a call begins when it is its key's turn.
+///
+///     muster::sequencer order(team);
+///     co_await order.run(request.id, [&] { return muster::allreduce(team, mine, total, sum); });
+///
+/// **Keys.** Every rank calls every key, once for each time that others do; a key may come again.
+/// Other calls on the team, beside its sequencer, are in no order with these.
+///
+/// **Errors.** A key that the leader does not call ends on the others after the deadline with
+/// `errc::deadline_exceeded`, and the team stays whole. One that the leader calls and another rank
+/// does not breaks the team after the deadline. Errors name the key.
+///
+/// **Cancellation.** A stop or deadline takes a call back as long as it waits for its turn, and
+/// breaks nothing; the others have to be taken back, too. Afterwards it is as without a sequencer.
+///
+/// It belongs to the thread that drives the team's engine, and has a team of its own for the keys:
+/// making one is a call on `on`, like `duplicate`. One that is destroyed ends the others' waiting.
+class sequencer {
+public:
+  /// \param on outlives this
+  /// \throws error `errc::invalid_argument` where the team has no such leader
+  explicit sequencer(team& on, sequencer_options how = {});
+  ~sequencer();
+  sequencer(const sequencer&) = delete;
+  sequencer& operator=(const sequencer&) = delete;
+
+  muster::team& team() const noexcept { return on_; }
+  muster::engine& engine() const noexcept { return on_.engine(); }
+  /// Calls that wait for their turn.
+  std::size_t waiting() const noexcept { return waiting_count_; }
+
+  /// Calls `call()`, which returns the task of one collective on the team, when it is the turn of
+  /// `key`, and runs that. The call is made when the task is awaited or started.
+  template <std::invocable Call>
+  std::invoke_result_t<Call> run(std::uint64_t key, Call call) {
+    return run_in_turn(*this, key, std::move(call));
+  }
+
+private:
+  class turn;
+
+  template <class Call>
+  static std::invoke_result_t<Call> run_in_turn(sequencer& in, std::uint64_t key, Call call) {
+    const coroutine_place place = co_await this_coroutine{};
+    stop_scope limited(place.scope);
+    if (in.how_.deadline != clock_time(0)) limited.expire_at(in.engine().now() + in.how_.deadline);
+    co_await detail::enter_scope{&limited};
+    co_await in.turn_of(key, place.scope);
+    in.pass_on();
+    try {
+      auto work = call();
+      // It takes its place before anything else runs.
+      co_return co_await std::move(work);
+    } catch (const error& why) {
+      throw with_key(key, why);
+    }
+  }
+  static error with_key(std::uint64_t key, const error& why);
+
+  /// \param around of whoever called
+  task<> turn_of(std::uint64_t key, const stop_scope* around);
+  void pass_on() noexcept { order_.pop_front(); }
+
+  bool leads() const noexcept { return on_.rank() == how_.leader; }
+  void call(std::uint64_t key);
+  bool is_ordered(std::uint64_t key, std::size_t times = 1) const noexcept;
+  void add(turn& one);
+  void remove(turn& one) noexcept;
+  std::exception_ptr miss(std::uint64_t key) noexcept;
+
+  void pump();
+  task<> move_keys();
+  task<> tell_keys();
+  task<> hear_keys();
+
+  muster::team& on_;
+  sequencer_options how_;
+  future<std::unique_ptr<muster::team>> making_;
+  std::unique_ptr<muster::team> control_;  // by which the keys go; null: not made yet
+  std::deque<std::uint64_t> order_;        // keys that are to begin here, as the leader has them
+  std::deque<std::uint64_t> untold_;       // of the leader's, that the others have not heard of
+  std::map<std::uint64_t, std::deque<turn*>> waiting_;
+  std::size_t waiting_count_ = 0;
+  std::exception_ptr failure_;  // why no more keys go
+  bool pumps_ = false;
+  future<> pumping_;  // last: it uses all
+};
+
+}  // namespace muster
