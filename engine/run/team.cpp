@@ -7,6 +7,7 @@
 
 #include <muster/base/random.hpp>
 #include <muster/environment/environment.hpp>
+#include <muster/run/mailbox.hpp>
 #include <muster/run/prepare.hpp>
 
 namespace muster {
@@ -64,6 +65,33 @@ team::team(const team& of, std::unique_ptr<wire::fabric>&& reach,
   id_ = id_of(of.id_, members, turn);
   arrivals_ = of.arrivals_;
   own_fabric_ = std::move(reach);  // last: with what throws before, it stays the caller's
+}
+
+team::~team() = default;
+
+mailbox& team::mail() {
+  if (mail_ == nullptr) mail_ = std::make_unique<mailbox>(*this);
+  return *mail_;
+}
+
+task<> team::send_bytes(std::size_t to, std::uint64_t tag, std::span<const std::byte> bytes) {
+  mailbox::require_rank(*this, "send: to", to);
+  return [](team& on, std::size_t peer, std::uint64_t what,
+            std::span<const std::byte> from) -> task<> {
+    on.require_whole();
+    co_await on.mail().send(peer, {what}, from);
+  }(*this, to, tag, bytes);
+}
+
+task<std::size_t> team::receive_bytes(std::size_t from, std::uint64_t tag,
+                                      std::span<std::byte> bytes, std::size_t element) {
+  mailbox::require_rank(*this, "receive: from", from);
+  return [](team& on, std::size_t peer, std::uint64_t what, std::span<std::byte> place,
+            std::size_t unit) -> task<std::size_t> {
+    on.require_whole();
+    const std::size_t came = co_await on.mail().receive(peer, {what}, place, unit);
+    co_return came / unit;
+  }(*this, from, tag, bytes, element);
 }
 
 void choose_from_environment(team& of) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 
 #include <muster/base/error.hpp>
 #include <muster/call/arguments.hpp>
+#include <muster/call/elements.hpp>
+#include <muster/coro/task.hpp>
 #include <muster/progress/engine.hpp>
 #include <muster/run/bookkeeping.hpp>
 #include <muster/select/catalog.hpp>
@@ -24,6 +27,7 @@
 namespace muster {
 
 class arrival_log;
+class mailbox;
 
 /// An ordered set of ranks that perform collectives together, as one of them sees it.
 ///
@@ -51,6 +55,7 @@ public:
   /// \param turn    tells it from others that the same ranks made of `of`; the same on each
   team(const team& of, std::unique_ptr<wire::fabric>&& reach, std::span<const std::size_t> members,
        std::size_t rank, std::uint64_t turn);
+  ~team();
   team(const team&) = delete;
   team& operator=(const team&) = delete;
 
@@ -107,6 +112,35 @@ public:
   /// team's engine, it is not worked out twice for like calls.
   prepared_call prepare_call(const arguments& call);
 
+  // ---- messages
+
+  /// Sends `data` to a rank, for its `receive` of this rank and tag. Messages of one tag come in
+  /// the order in which they were sent. In no order with collectives, nor with other tags.
+  ///
+  /// Completes on the thread that drives the engine, when `data` may be changed: for short messages
+  /// perhaps before the rank has asked for them; long ones (see `machine::zero_copy_from`) go
+  /// straight to where it wants them, once it has asked. `data` stays in place until then.
+  /// \throws error
+  ///   - `errc::invalid_argument`: no such rank; nothing is sent;
+  ///   - `errc::mismatched_call`: the rank has less room, see `receive`;
+  ///   - `errc::rank_died`, `errc::rank_left`: the rank is gone;
+  ///   - `errc::stopped`, `errc::deadline_exceeded`: see `with_stop`, `with_timeout`.
+  ///
+  /// A message that has begun to go and does not come whole breaks the team.
+  template <send_buffer S>
+  task<> send(std::size_t to, std::uint64_t tag, S&& data) {
+    return send_bytes(to, tag, std::as_bytes(std::span(data)));
+  }
+  /// Receives the next message of this tag from a rank, into `data`, which may be longer.
+  /// \returns elements that came. One that waits for a message that has not begun to come may be
+  /// stopped, and is as if it had not been called. Otherwise as `send`; a message that is longer
+  /// than `data`, or not of whole elements, is `errc::mismatched_call`.
+  template <receive_buffer R>
+  task<std::size_t> receive(std::size_t from, std::uint64_t tag, R&& data) {
+    return receive_bytes(from, tag, std::as_writable_bytes(std::span(data)),
+                         sizeof(std::ranges::range_value_t<R>));
+  }
+
   // ---- for its operations
 
   /// The parts of its fabric.
@@ -116,6 +150,9 @@ public:
   wire::virtual_time* time() const noexcept { return time_; }
 
   bookkeeping& books() noexcept { return books_; }
+  mailbox& mail();
+  /// How many sparse exchanges this rank has begun before.
+  std::uint64_t count_sparse() noexcept { return sparse_++; }
   /// Null: nobody wants to know.
   arrival_log* arrivals() const noexcept { return arrivals_; }
   /// The ranks of this rank's node, and its place among them.
@@ -125,6 +162,10 @@ public:
   std::span<const std::size_t> on_this_core() const noexcept { return on_this_core_; }
 
 private:
+  task<> send_bytes(std::size_t to, std::uint64_t tag, std::span<const std::byte> bytes);
+  task<std::size_t> receive_bytes(std::size_t from, std::uint64_t tag, std::span<std::byte> bytes,
+                                  std::size_t element);
+
   muster::engine& engine_;
   std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
   wire::fabric& fabric_;
@@ -142,9 +183,11 @@ private:
   muster::selector selector_;
   bookkeeping books_;
   std::size_t derived_ = 0;
+  std::uint64_t sparse_ = 0;
   bool is_agreeing_ = false;
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;
+  std::unique_ptr<mailbox> mail_;  // from when messages are first sent or received
 };
 
 /// Chooses what the environment says, for whoever composes a program. \throws as `team::choose`

@@ -122,9 +122,11 @@ struct extent {
   /// The team survives the failure of the job that there was when it was made.
   bool made_by_survivors = false;
 
-  constexpr std::size_t link_lanes() const noexcept { return lanes + neighbor_lanes + 1; }
+  constexpr std::size_t link_lanes() const noexcept { return lanes + neighbor_lanes + 2; }
   /// That of links by which ranks agree on who survives, when no operation is possible any more.
   constexpr std::size_t agreement_lane() const noexcept { return lanes + neighbor_lanes; }
+  /// That of messages from one rank to another, beside all collectives.
+  constexpr std::size_t message_lane() const noexcept { return lanes + neighbor_lanes + 1; }
 };
 inline constexpr extent derived_extent = {.lanes = 16, .long_stages = 2};
 /// For one operation that is run again and again, of short messages or of any.

@@ -7,6 +7,7 @@
 #include <muster/api/sequencer.hpp>
 #include <muster/api/shared_buffer.hpp>
 #include <muster/api/shrink.hpp>
+#include <muster/api/sparse.hpp>
 #include <muster/api/split.hpp>
 #include <muster/api/values.hpp>
 #include <muster/base/error.hpp>
