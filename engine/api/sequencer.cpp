@@ -4,14 +4,11 @@
 #include <array>
 #include <span>
 
-#include <muster/api/movement.hpp>
-#include <muster/api/split.hpp>
-
 namespace muster {
 namespace {
 
-/// How many keys follow, and these: what travels beside an arrival.
-using batch = std::array<std::uint64_t, wire::inline_bytes / sizeof(std::uint64_t)>;
+/// Keys that go in one message.
+using batch = std::array<std::uint64_t, 64>;
 
 std::string text_of(std::uint64_t key, const std::string& after) {
   return "sequencer: key " + std::to_string(key) + after;
@@ -60,19 +57,18 @@ private:
   const stop_scope* around_;
 };
 
-sequencer::sequencer(muster::team& on, sequencer_options how) : on_(on), how_(how) {
+sequencer::sequencer(muster::team& on, sequencer_options how)
+    : on_(on), how_(how), number_(on.count_sequencers()) {
   if (how.leader >= on.size()) {
     throw error(errc::invalid_argument, "sequencer: leader is " + std::to_string(how.leader) +
                                             "; expected a rank from 0 to " +
                                             std::to_string(on.size() - 1));
   }
-  making_ = start(duplicate(on));
 }
 
-// The team for the keys may be in the making: stopped half-way, that would break the other one.
-sequencer::~sequencer() {
-  pumping_ = {};
-  if (making_.valid()) std::move(making_).detach();
+void sequencer::close() noexcept {
+  failure_ = std::make_exception_ptr(error(errc::stopped, "sequencer: it was closed", on_.rank()));
+  engine().ring();
 }
 
 error sequencer::with_key(std::uint64_t key, const error& why) {
@@ -139,7 +135,6 @@ void sequencer::pump() {
 
 task<> sequencer::move_keys() {
   try {
-    if (control_ == nullptr) control_ = co_await making_;
     if (leads()) {
       co_await tell_keys();
     } else {
@@ -151,13 +146,18 @@ task<> sequencer::move_keys() {
   pumps_ = false;
 }
 
+mailbox::label sequencer::label() const noexcept { return {number_, mailbox::purpose::sequencer}; }
+
 task<> sequencer::tell_keys() {
   while (!untold_.empty()) {
     batch told{};
-    told[0] = std::min(untold_.size(), told.size() - 1);
-    std::copy_n(untold_.begin(), told[0], told.begin() + 1);
-    untold_.erase(untold_.begin(), untold_.begin() + static_cast<std::ptrdiff_t>(told[0]));
-    co_await bcast(*control_, std::span(told), how_.leader);
+    const std::size_t count = std::min(untold_.size(), told.size());
+    std::copy_n(untold_.begin(), count, told.begin());
+    untold_.erase(untold_.begin(), untold_.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t rank = 0; rank < on_.size(); ++rank) {
+      if (rank == on_.rank()) continue;
+      co_await on_.mail().send(rank, label(), std::as_bytes(std::span(told).first(count)));
+    }
   }
 }
 
@@ -169,10 +169,10 @@ task<> sequencer::hear_keys() {
   };
   while (awaits_more()) {
     batch heard{};
-    co_await bcast(*control_, std::span(heard), how_.leader);
-    const std::size_t count = std::min<std::size_t>(heard[0], heard.size() - 1);
-    order_.insert(order_.end(), heard.begin() + 1,
-                  heard.begin() + 1 + static_cast<std::ptrdiff_t>(count));
+    const std::size_t bytes = co_await on_.mail().receive(
+        how_.leader, label(), std::as_writable_bytes(std::span(heard)), sizeof(std::uint64_t));
+    const auto keys = std::span(heard).first(bytes / sizeof(std::uint64_t));
+    order_.insert(order_.end(), keys.begin(), keys.end());
   }
 }
 

@@ -8,7 +8,6 @@
 #include <deque>
 #include <exception>
 #include <map>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -19,6 +18,7 @@
 #include <muster/progress/future.hpp>
 #include <muster/progress/waiter.hpp>
 #include <muster/progress/within.hpp>
+#include <muster/run/mailbox.hpp>
 #include <muster/run/team.hpp>
 
 namespace muster {
@@ -47,21 +47,25 @@ struct sequencer_options {
 /// does not breaks the team after the deadline. Errors name the key.
 ///
 /// **Cancellation.** A stop or deadline takes a call back as long as it waits for its turn, and
-/// breaks nothing; the others have to be taken back, too. Afterwards it is as without a sequencer.
+/// breaks nothing; the others have to be taken back, too: a key that the leader has called holds up
+/// those behind it. `close` takes back all that wait. Once a call has its turn it is as without a
+/// sequencer.
 ///
-/// It belongs to the thread that drives the team's engine, and has a team of its own for the keys:
-/// making one is a call on `on`, like `duplicate`. One that is destroyed ends the others' waiting.
+/// It belongs to the thread that drives the team's engine. All ranks make the sequencers of a team
+/// in one order; nothing is sent for that. Keys go by messages of a rank's own, see `team::send`.
 class sequencer {
 public:
   /// \param on outlives this
   /// \throws error `errc::invalid_argument` where the team has no such leader
-  explicit sequencer(team& on, sequencer_options how = {});
-  ~sequencer();
+  explicit sequencer(muster::team& on, sequencer_options how = {});
+  ~sequencer() = default;
   sequencer(const sequencer&) = delete;
   sequencer& operator=(const sequencer&) = delete;
 
   muster::team& team() const noexcept { return on_; }
   muster::engine& engine() const noexcept { return on_.engine(); }
+  /// Ends the calls that wait for their turn, and all that are made later, with `errc::stopped`.
+  void close() noexcept;
   /// Calls that wait for their turn.
   std::size_t waiting() const noexcept { return waiting_count_; }
 
@@ -104,6 +108,7 @@ private:
   void remove(turn& one) noexcept;
   std::exception_ptr miss(std::uint64_t key) noexcept;
 
+  mailbox::label label() const noexcept;
   void pump();
   task<> move_keys();
   task<> tell_keys();
@@ -111,10 +116,9 @@ private:
 
   muster::team& on_;
   sequencer_options how_;
-  future<std::unique_ptr<muster::team>> making_;
-  std::unique_ptr<muster::team> control_;  // by which the keys go; null: not made yet
-  std::deque<std::uint64_t> order_;        // keys that are to begin here, as the leader has them
-  std::deque<std::uint64_t> untold_;       // of the leader's, that the others have not heard of
+  std::uint64_t number_;              // among those of the team
+  std::deque<std::uint64_t> order_;   // keys that are to begin here, as the leader has them
+  std::deque<std::uint64_t> untold_;  // of the leader's, that the others have not heard of
   std::map<std::uint64_t, std::deque<turn*>> waiting_;
   std::size_t waiting_count_ = 0;
   std::exception_ptr failure_;  // why no more keys go

@@ -254,6 +254,16 @@ auto async_alltoallv(team& on, A&&... arguments_and_token) {
   return detail::initiate_with_last(on, call, std::forward<A>(arguments_and_token)...);
 }
 
+/// Any task of Muster on a team whose engine the context drives, and a completion token:
+/// `async_run(team, muster::shrink(team), use_awaitable)`, `async_run(team, team.send(1, tag,
+/// data), token)`, a coroutine of the program's own.
+template <class T, class Token>
+auto async_run(team& on, task<T> work, Token&& token) {
+  auto begin = [own = std::move(work)]() mutable { return std::move(own); };
+  return boost::asio::async_initiate<Token, typename detail::completion<T>::signature>(
+      detail::initiation{}, token, detail::driver_of(on), std::move(begin));
+}
+
 /// `sequencer::run`, and a completion token: calls `call()` when it is the turn of `key`, and runs
 /// the task of a collective that it returns.
 template <std::invocable Call, class Token>

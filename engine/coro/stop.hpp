@@ -23,9 +23,13 @@ public:
   stop_scope(const stop_scope&) = delete;
   stop_scope& operator=(const stop_scope&) = delete;
 
+  static constexpr const char* on_request = "stopped on request";
   /// Ends all waits of this scope with `errc::stopped`. Any thread.
-  // relaxed: the flag carries no data; the engine that acts on it is woken by other means.
-  void request_stop() noexcept { requested_.store(true, std::memory_order_relaxed); }
+  /// \param why a literal, for the error's text
+  // relaxed: the words do not change; the engine that acts on it is woken by other means.
+  void request_stop(const char* why = on_request) noexcept {
+    requested_.store(why, std::memory_order_relaxed);
+  }
 
   void follow(std::stop_token token) noexcept { token_ = std::move(token); }
   void expire_at(clock_time when) noexcept { deadline_ = when; }
@@ -33,12 +37,22 @@ public:
   /// Why waits of this scope must end at time `now`, if they must.
   std::optional<errc> stopped(clock_time now) const noexcept {
     for (const stop_scope* scope = this; scope != nullptr; scope = scope->around_) {
-      if (scope->requested_.load(std::memory_order_relaxed) || scope->token_.stop_requested()) {
+      if (scope->requested_.load(std::memory_order_relaxed) != nullptr ||
+          scope->token_.stop_requested()) {
         return errc::stopped;
       }
       if (scope->deadline_ && now >= *scope->deadline_) return errc::deadline_exceeded;
     }
     return std::nullopt;
+  }
+
+  /// Of waits that must end with `errc::stopped`: why.
+  const char* words() const noexcept {
+    for (const stop_scope* scope = this; scope != nullptr; scope = scope->around_) {
+      const char* const why = scope->requested_.load(std::memory_order_relaxed);
+      if (why != nullptr) return why;
+    }
+    return on_request;
   }
 
   /// The earliest deadline of this scope and those around it.
@@ -52,7 +66,7 @@ public:
 
 private:
   const stop_scope* around_;
-  std::atomic<bool> requested_{false};
+  std::atomic<const char*> requested_{nullptr};  // why; null: it was not
   std::stop_token token_;
   std::optional<clock_time> deadline_;
 };

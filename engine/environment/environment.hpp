@@ -164,13 +164,14 @@ inline constexpr variable enable{
 
 inline constexpr variable progress{
     .name = "MUSTER_PROGRESS",
-    .values = "`caller`, `thread`, `thread:core=3`, `auto`",
-    .otherwise = "`caller`",
+    .values = "`caller`, `thread`, `thread:core=3`, `thread:spare`, `thread:numa`, `auto`",
+    .otherwise = "what the program asks for; `caller`",
     .what =
-        "Who drives operations that are under way: calls of MPI, a thread of each process, or "
-        "that where a core is to spare.",
-    .reader = "the library for MPI programs, in `MPI_Init`",
-    .whom = audience::mpi_programs};
+        "Who drives operations that are under way: calls of Muster or MPI, or a thread of each "
+        "process: on that processor, on a core that no rank is bound to, on those of the rank's "
+        "NUMA node; `auto`: a thread where a core is to spare.",
+    .reader = "a program, when it makes its `world`; the library for MPI programs, in `MPI_Init`",
+    .whom = audience::programs};
 
 inline constexpr variable report{
     .name = "MUSTER_REPORT",

@@ -5,18 +5,23 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <span>
 
 namespace muster {
 
-/// Binds the calling thread to one processor. False: there is none of this number, or this process
-/// may not use it; the thread stays where it was.
-inline bool bind_to(int processor) noexcept {
-  if (processor < 0 || processor >= CPU_SETSIZE) return false;
+/// Binds the calling thread to these processors. False: there is none of such a number, or this
+/// process may use none of them; the thread stays where it was.
+inline bool bind_to(std::span<const int> processors) noexcept {
   cpu_set_t only;
   CPU_ZERO(&only);
-  CPU_SET(static_cast<unsigned>(processor), &only);
+  for (const int processor : processors) {
+    if (processor < 0 || processor >= CPU_SETSIZE) return false;
+    CPU_SET(static_cast<unsigned>(processor), &only);
+  }
   return ::sched_setaffinity(0, sizeof only, &only) == 0;
 }
+/// The same to one.
+inline bool bind_to(int processor) noexcept { return bind_to(std::span(&processor, 1)); }
 
 /// Asks the system to let the calling thread run soon after it is woken, for a short time, instead
 /// of later for a longer one: it gets no more of the processor. Linux 6.12 and later do so; where

@@ -73,10 +73,12 @@ void doorbell::sleep_on(int descriptor, std::optional<clock_time> timeout) noexc
 
 namespace {
 
-void check_usable(int processor) {
-  if (processor < 0 || bound_for_now(processor)) return;
-  throw error(errc::invalid_argument, "engine: processor is " + std::to_string(processor) +
-                                          "; expected one that this process may use");
+void check_usable(std::span<const int> processors) {
+  for (const int processor : processors) {
+    if (bound_for_now(processor)) continue;
+    throw error(errc::invalid_argument, "engine: processors has " + std::to_string(processor) +
+                                            "; expected those that this process may use");
+  }
 }
 
 }  // namespace
@@ -91,9 +93,9 @@ engine::engine(engine_options options, doorbell bell)
   // The constructing thread is the usual caller, and makes frames before it drives anything.
   if (!has_own_thread_) frame_pool::adopt(pool_.get());
   if (has_own_thread_) {
-    check_usable(options.processor);
-    thread_ = std::jthread([this, processor = options.processor](std::stop_token stop) {
-      run_thread(stop, processor);
+    check_usable(options.processors);
+    thread_ = std::jthread([this, processors = options.processors](std::stop_token stop) {
+      run_thread(stop, processors);
     });
   }
 }
@@ -328,8 +330,8 @@ void engine::nap(clock_time waited) {
   std::this_thread::sleep_for(std::clamp<clock_time>(waited / 4, 50us, 250us));
 }
 
-void engine::run_thread(std::stop_token stop, int processor) {
-  if (processor >= 0) bind_to(processor);
+void engine::run_thread(std::stop_token stop, std::span<const int> processors) {
+  if (!processors.empty()) bind_to(processors);
   run_in_short_slices();
   drive_until([&stop] { return stop.stop_requested(); });
 }

@@ -68,8 +68,8 @@ private:
 struct engine_options {
   progress mode = progress::caller;
   waiting_policy waiting = waiting_policy::core_of_its_own();
-  /// `progress::thread` only: the processor to pin the thread to; negative: not pinned.
-  int processor = -1;
+  /// `progress::thread` only: the processors that its thread may use; none: any.
+  std::vector<int> processors = {};
   /// Polled, and armed before the engine sleeps; they outlive it.
   std::vector<progress_source*> sources = {};
   /// Not null: instead of the system's; outlives the engine.
@@ -210,7 +210,7 @@ private:
   void link(waiter& entry) noexcept;
   void unlink(waiter& entry) noexcept;
   void resume(waiter& entry);
-  void run_thread(std::stop_token stop, int processor);
+  void run_thread(std::stop_token stop, std::span<const int> processors);
 
   struct retirement {
     void operator()(frame_pool* pool) const noexcept { frame_pool::retire(pool); }

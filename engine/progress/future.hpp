@@ -300,8 +300,9 @@ private:
   }
 
   void stop_and_wait() noexcept {
-    request_stop();
     engine& where = this->where();
+    promise_->scope.request_stop("stopped, since its future was destroyed");
+    where.ring();
     if (where.has_own_thread() && !where.on_own_thread()) return block_until_end();
     // At once, before what it waits for comes after all.
     while (!promise_->done() && where.resume_interrupted(true)) {

@@ -27,7 +27,7 @@ namespace muster {
 class scope {
 public:
   /// \param where outlives this
-  explicit scope(engine& where) noexcept : engine_(where), stop_(&where.scope()) {}
+  explicit scope(muster::engine& where) noexcept : engine_(where), stop_(&where.scope()) {}
   ~scope();
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;

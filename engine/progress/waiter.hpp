@@ -75,7 +75,7 @@ protected:
     if (scope_ == nullptr) return false;
     const std::optional<errc> why = scope_->stopped(now);
     if (!why) return false;
-    const char* words = *why == errc::stopped ? "stopped on request" : "passed its deadline";
+    const char* words = *why == errc::stopped ? scope_->words() : "passed its deadline";
     interrupt(std::make_exception_ptr(error(*why, prefix() + words, rank)));
     return true;
   }

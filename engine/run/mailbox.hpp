@@ -32,7 +32,7 @@ public:
   static void require_rank(const team& of, std::string_view argument, std::size_t rank);
 
   /// Whose messages they are: the program's have tags of its own.
-  enum class purpose : std::uint32_t { program, sparse };
+  enum class purpose : std::uint32_t { program, sparse, sequencer };
   struct label {
     std::uint64_t tag;
     purpose why = purpose::program;

@@ -153,6 +153,8 @@ public:
   mailbox& mail();
   /// How many sparse exchanges this rank has begun before.
   std::uint64_t count_sparse() noexcept { return sparse_++; }
+  /// How many sequencers it has made for the team before.
+  std::uint64_t count_sequencers() noexcept { return sequencers_++; }
   /// Null: nobody wants to know.
   arrival_log* arrivals() const noexcept { return arrivals_; }
   /// The ranks of this rank's node, and its place among them.
@@ -184,6 +186,7 @@ private:
   bookkeeping books_;
   std::size_t derived_ = 0;
   std::uint64_t sparse_ = 0;
+  std::uint64_t sequencers_ = 0;
   bool is_agreeing_ = false;
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;

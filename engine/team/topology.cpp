@@ -36,10 +36,11 @@ std::uint32_t numa_node(hwloc_obj_t of) {
 using cpuset_handle =
     std::unique_ptr<hwloc_bitmap_s, decltype([](hwloc_bitmap_t set) { hwloc_bitmap_free(set); })>;
 
-/// The processing units that this process is bound to, or all.
-cpuset_handle usable(hwloc_topology_t from) {
+/// The processing units that this process is bound to, or all that it may be bound to.
+cpuset_handle usable(hwloc_topology_t from, topology::of which) {
   cpuset_handle set(hwloc_bitmap_alloc());
-  if (hwloc_get_cpubind(from, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+  if (which == topology::of::machine ||
+      hwloc_get_cpubind(from, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(from));
   }
   return set;
@@ -49,11 +50,11 @@ std::uint32_t common(std::uint32_t a, std::uint32_t b) { return a == b ? a : pla
 
 }  // namespace
 
-topology topology::read() {
+topology topology::read(of which) {
   const topology_handle machine = load();
   hwloc_topology_t raw = machine.get();
   topology result;
-  const cpuset_handle allowed = usable(raw);
+  const cpuset_handle allowed = usable(raw, which);
   result.processors_ = static_cast<std::size_t>(hwloc_bitmap_weight(allowed.get()));
   // Machines that report no cores still have processing units.
   const bool has_cores = hwloc_get_nbobjs_by_type(raw, HWLOC_OBJ_CORE) > 0;

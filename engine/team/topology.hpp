@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// A core of this machine that the calling process may use.
+/// A core of this machine.
 struct core {
   int processor;  ///< the operating system's number of its first processing unit
   place where;    ///< package, NUMA node, third-level cache and core, as hwloc numbers them
@@ -17,8 +17,10 @@ struct core {
 /// Cores of this machine by hwloc, in its order: those that follow each other are near each other.
 class topology {
 public:
+  /// Of the cores that the calling process may use, or of all, whatever it is bound to.
   /// \throws error `errc::resource` where hwloc cannot read the machine.
-  static topology read();
+  enum class of { process, machine };
+  static topology read(of which = of::process);
 
   const std::vector<core>& cores() const noexcept { return cores_; }
   std::size_t processors() const noexcept { return processors_; }

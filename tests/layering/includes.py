@@ -28,7 +28,7 @@ DECLARES = {
     "cmath": """abs ceil cos exp fabs floor hypot ilogb isfinite isinf isnan ldexp lerp llround log log2 lround
         nan nearbyint nextafter pow round signbit sin sqrt trunc""",
     "complex": "abs complex",
-    "concepts": """constructible_from convertible_to derived_from floating_point integral invocable regular
+    "concepts": """constructible_from convertible_to derived_from floating_point integral invocable move_constructible regular
         same_as signed_integral unsigned_integral""",
     "condition_variable": "condition_variable",
     "coroutine": "coroutine_handle coroutine_traits noop_coroutine suspend_always suspend_never",

@@ -152,11 +152,16 @@ void add_info_command(CLI::App& app, muster::cli::costs_of& asked) {
       info->add_flag("--environment")
           ->description(
               "instead, the environment's variables that Muster reads (docs/environment.md)");
+  const CLI::Option* const progress =
+      info->add_flag("--progress")
+          ->description("instead, who would drive operations that are under way, and where");
   const CLI::Option* const algorithms = add_algorithm_options(*info, asked);
-  info->callback([measure, environment, algorithms, &asked] {
+  info->callback([measure, environment, progress, algorithms, &asked] {
     std::string text;
     if (environment->count() != 0) {
       text = muster::environment::page();
+    } else if (progress->count() != 0) {
+      text = muster::cli::describe_progress();
     } else if (measure->count() != 0) {
       text = muster::sim::to_json(muster::measure::this_machine());
     } else if (algorithms->count() != 0) {

@@ -16,6 +16,7 @@
 #include <muster/progress/engine.hpp>
 #include <muster/progress/future.hpp>
 #include <muster/progress/scope.hpp>
+#include <muster/progress/sender.hpp>
 #include <muster/progress/within.hpp>
 #include <muster/run/context.hpp>
 #include <muster/run/shared_scratch.hpp>

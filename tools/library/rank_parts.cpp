@@ -1,6 +1,13 @@
 #include "tools/library/rank_parts.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include <muster/progress/affinity.hpp>
+#include <muster/team/topology.hpp>
 
 #include "algos/catalog.hpp"
 #include "tools/library/table.hpp"
@@ -18,13 +25,64 @@ waiting_policy waiting_for(progress by, const rank_place& where) {
                                    : waiting_policy::cores_shared();
 }
 
+/// Processors of cores that no rank of this machine is bound to.
+std::vector<int> spare_processors(const rank_place& where) {
+  std::vector<int> spare;
+  const std::span<const std::size_t> here = where.shape.ranks_of(where.shape.node_of(where.rank));
+  for (const core& each : topology::read(topology::of::machine).cores()) {
+    const bool is_taken = std::ranges::any_of(here, [&](std::size_t rank) {
+      const std::uint32_t bound = where.shape.place_of(rank).core;
+      return bound == place::unknown || bound == each.where.core;
+    });
+    if (!is_taken && bound_for_now(each.processor)) spare.push_back(each.processor);
+  }
+  return spare;
+}
+
+bool has_unbound_ranks(const rank_place& where) {
+  const std::span<const std::size_t> here = where.shape.ranks_of(where.shape.node_of(where.rank));
+  return std::ranges::any_of(
+      here, [&](std::size_t rank) { return where.shape.place_of(rank).core == place::unknown; });
+}
+
+/// For a thread of its own for each rank; none where there are too few.
+std::vector<int> spare_processor(const rank_place& where) {
+  const std::vector<int> spare = spare_processors(where);
+  if (spare.size() < where.here.size()) return {};
+  return {spare[where.index]};
+}
+
+std::vector<int> near_processors(const rank_place& where) {
+  std::vector<int> near;
+  const std::uint32_t numa = where.shape.place_of(where.rank).numa;
+  for (const core& each : topology::read(topology::of::machine).cores()) {
+    const bool is_near = numa == place::unknown || each.where.numa == numa;
+    if (is_near && bound_for_now(each.processor)) near.push_back(each.processor);
+  }
+  return near;
+}
+
+void place_thread(engine_options& options, const rank_place& where, const world_options& of) {
+  if (of.progress != progress::thread) return;
+  if (of.processor >= 0) {
+    options.processors = {of.processor};
+  } else if (of.thread_on == thread_place::numa) {
+    options.processors = near_processors(where);
+  } else if (of.thread_on != thread_place::any) {
+    options.processors = spare_processor(where);
+    const bool any_may_do = has_unbound_ranks(where) && where.processors >= 2 * where.here.size();
+    const bool needs_spare = of.thread_on == thread_place::spare_or_none && !any_may_do;
+    if (options.processors.empty() && needs_spare) options.mode = progress::caller;
+  }
+}
+
 engine_options options_for(const wire::fabric& reach, const rank_place& where,
                            const world_options& of) {
   engine_options options;
   options.mode = of.progress;
-  options.processor = of.processor;
-  options.waiting = waiting_for(of.progress, where);
-  if (of.progress == progress::caller) options.waiting.when_idle = of.when_idle;
+  place_thread(options, where, of);
+  options.waiting = waiting_for(options.mode, where);
+  if (options.mode == progress::caller) options.waiting.when_idle = of.when_idle;
   options.sources = {reach.source()};
   return options;
 }

@@ -13,6 +13,7 @@
 #include "tools/library/job_rank.hpp"
 #include "tools/library/launcher/launchers.hpp"
 #include "tools/library/launcher/muster_run.hpp"
+#include "tools/library/progress_choice.hpp"
 #include "tools/library/recording.hpp"
 #include "transports/cluster/bootstrap.hpp"
 #include "transports/cluster/rendezvous.hpp"
@@ -126,10 +127,10 @@ std::unique_ptr<world::parts> world::join_or_alone(const world_options& options)
   return std::make_unique<parts>(std::move(job), options, arrivals);
 }
 
-world::world(world_options options) : parts_(join_or_alone(options)) {}
-world::world(bootstrap& with, world_options options)
-    : parts_(
-          std::make_unique<parts>(make_job(with, options), options, profile::folder_asked_for())) {
+world::world(world_options options) : parts_(join_or_alone(with_progress_asked_for(options))) {}
+world::world(bootstrap& with, world_options options) {
+  const world_options asked = with_progress_asked_for(options);
+  parts_ = std::make_unique<parts>(make_job(with, asked), asked, profile::folder_asked_for());
   parts_->watch();
   environment::report_unknown(parts_->here->joined_as() == 0);
 }

@@ -16,12 +16,21 @@ namespace muster {
 /// docs/own-algorithm.md.
 catalog default_algorithms() noexcept;
 
+/// Where an engine's thread runs.
+enum class thread_place {
+  any,            ///< where the process may
+  spare,          ///< on a core of its own that no rank of the machine is bound to; else as `any`
+  spare_or_none,  ///< the same; else there is none, and callers drive
+  numa,           ///< on the cores that share memory with its rank's
+};
+
 struct world_options {
   muster::progress progress = muster::progress::caller;
   /// What collectives choose from, the same on every rank; outlives the world.
   catalog algorithms = default_algorithms();
-  /// `progress::thread` only: the processor for the engine's thread; negative: any.
+  /// `progress::thread` only: the processor for the engine's thread; negative: as `thread_on` says.
   int processor = -1;
+  thread_place thread_on = thread_place::any;
   /// `progress::caller` only: what a rank does that waits long. The same on all ranks.
   idling when_idle = idling::sleeps;
 };
@@ -35,6 +44,9 @@ struct world_options {
 /// tells the other ranks that this one has left: they can finish what needs nothing more of it.
 /// A process that a rank forks is no rank. There the world and what was made with it can be
 /// destroyed, which changes nothing for the ranks, and nothing else.
+///
+/// MUSTER_PROGRESS says who drives the engine instead of the options, but for `progress::external`:
+/// with it a program's operations go on while it computes, and nothing in it need be changed.
 class world {
 public:
   /// \throws error `errc::bootstrap` where the job cannot be joined.

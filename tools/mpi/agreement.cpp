@@ -44,7 +44,8 @@ namespace {
 constexpr std::uint64_t meaningless = 0;
 
 std::uint64_t digest(const settings& of) {
-  std::uint64_t bits = mix_bits(static_cast<std::uint64_t>(of.progress) * 2 + (of.report ? 1 : 0));
+  std::uint64_t bits =
+      mix_bits(static_cast<std::uint64_t>(of.progress.who) * 2 + (of.report ? 1 : 0));
   for (const auto& one : of.enabled) {
     for (const bool form : one) bits = mix_bits(bits + (form ? 1 : 2));
   }

@@ -49,24 +49,6 @@ std::size_t count_usable(const std::vector<place>& all) {
 
 }  // namespace
 
-std::optional<int> spare_core(bootstrap& among) {
-  const std::vector<place> all = tell_places(among);
-  const auto is_bound = [](const place& one) { return CPU_COUNT(&one.processors) == 1; };
-  if (std::ranges::none_of(all, is_bound)) {
-    return count_usable(all) >= 2 * among.size() ? std::optional(-1) : std::nullopt;
-  }
-  const auto processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  std::vector<int> spare;
-  for (int processor = 0; processor < processors; ++processor) {
-    const bool taken = std::ranges::any_of(all, [&](const place& one) {
-      return is_bound(one) && CPU_ISSET(static_cast<unsigned>(processor), &one.processors);
-    });
-    if (!taken) spare.push_back(processor);
-  }
-  if (spare.size() < among.size()) return std::nullopt;
-  return spare[among.rank()];
-}
-
 bool yielding_is_in_vain(bootstrap& among) {
   const std::vector<place> all = tell_places(among);
   const std::size_t usable = count_usable(all);

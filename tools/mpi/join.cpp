@@ -1,6 +1,5 @@
 // The MPI shim, composed: Muster's default algorithms over shared memory.
 #include <muster/muster.hpp>
-#include <optional>
 
 #include "tools/mpi/cores.hpp"
 #include "tools/mpi/node.hpp"
@@ -22,14 +21,6 @@ private:
 
 std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
   world_options how;
-  how.processor = options.processor;
-  if (options.progress == progress_by::thread) how.progress = progress::thread;
-  if (options.progress == progress_by::automatic) {
-    if (const std::optional<int> spare = spare_core(among)) {
-      how.progress = progress::thread;
-      how.processor = *spare;
-    }
-  }
   // As an MPI waits: what it has under way needs looking after, too.
   const bool naps = options.may_nap && yielding_is_in_vain(among);
   how.when_idle = naps ? idling::naps : idling::looks_on;

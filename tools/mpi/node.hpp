@@ -21,8 +21,6 @@ public:
 };
 
 struct node_options {
-  progress_by progress = progress_by::caller;
-  int processor = -1;   ///< for the engine's thread; negative: any
   bool may_nap = true;  ///< a wait of one thread holds up no other
 };
 

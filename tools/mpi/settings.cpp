@@ -1,12 +1,10 @@
 #include "tools/mpi/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
-#include <muster/progress/affinity.hpp>
 
 namespace muster::mpi {
 namespace {
@@ -55,30 +53,7 @@ void enable(settings& in, std::string_view list) {
   }
 }
 
-void choose_progress(settings& in, std::string_view text) {
-  constexpr std::string_view on_core = "thread:core=";
-  if (text == "caller") {
-    in.progress = progress_by::caller;
-  } else if (text == "thread") {
-    in.progress = progress_by::thread;
-  } else if (text == "auto") {
-    in.progress = progress_by::automatic;
-  } else if (text.starts_with(on_core)) {
-    const std::string_view number = text.substr(on_core.size());
-    const auto [end, code] =
-        std::from_chars(number.data(), number.data() + number.size(), in.processor);
-    if (code != std::errc{} || end != number.data() + number.size() || in.processor < 0) {
-      refuse(environment::progress.name, text, "a processor's number after 'core='");
-    }
-    if (!bound_for_now(in.processor)) {
-      refuse(environment::progress.name, text,
-             "a processor after 'core=' that this process may use");
-    }
-    in.progress = progress_by::thread;
-  } else {
-    refuse(environment::progress.name, text, "caller, thread, thread:core=N or auto");
-  }
-}
+void choose_progress(settings& in, std::string_view text) { in.progress = parse_progress(text); }
 
 settings settings::from_environment() {
   settings result;

@@ -3,12 +3,10 @@
 #include <array>
 #include <string_view>
 
+#include "tools/library/progress_choice.hpp"
 #include "tools/mpi/routine.hpp"
 
 namespace muster::mpi {
-
-/// Who drives the engine of a process.
-enum class progress_by { caller, thread, automatic };
 
 /// Which calls, by routine and form.
 using call_set = std::array<std::array<bool, forms>, routines>;
@@ -18,10 +16,8 @@ struct settings {
   /// MUSTER_ENABLE: what is taken, as in "alltoall,ialltoall"; "none" for nothing; by default
   /// everything.
   call_set enabled{};
-  /// MUSTER_PROGRESS: caller, thread, thread:core=3 or auto.
-  progress_by progress = progress_by::caller;
-  int processor = -1;   ///< for the thread; negative: any
-  bool report = false;  ///< MUSTER_REPORT: whether to say at the end what was done
+  progress_choice progress;  ///< MUSTER_PROGRESS
+  bool report = false;       ///< MUSTER_REPORT: whether to say at the end what was done
 
   bool takes(routine which, form how) const noexcept {
     return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];

@@ -69,9 +69,7 @@ void shim::begin(notice_board* board) {
   std::string why;
   auto mine = joining::done;
   try {
-    ranks = join_node(near, {.progress = own.progress,
-                             .processor = own.processor,
-                             .may_nap = !found.some_have_threads});
+    ranks = join_node(near, {.may_nap = !found.some_have_threads});
   } catch (const error& failed) {
     why = failed.text();
     mine = failed.code() == errc::invalid_argument ? joining::wrong_setting : joining::failed;

@@ -171,6 +171,27 @@ TEST_CASE("a call that is stopped while it waits for its turn is taken back") {
   });
 }
 
+TEST_CASE("one that is closed takes back what waits, and refuses what comes later") {
+  const watchdog alive("closed");
+  run_threads(2, [](team& of) {
+    sequencer order(of);
+    const auto call = [&] { return barrier(of); };
+    if (of.rank() == 1) {
+      auto waits = start(of.engine(), order.run(9, call));
+      CHECK_FALSE(waits.ready());
+      order.close();
+      const auto why = failure_of([&] { waits.wait(); });
+      REQUIRE(why);
+      CHECK(why->code() == errc::stopped);
+      const auto later = failure_of([&] { start(of.engine(), order.run(10, call)).wait(); });
+      REQUIRE(later);
+      CHECK(says(later->what(), "it was closed"));
+    }
+    CHECK(!of.failure());
+    start(barrier(of)).wait();
+  });
+}
+
 TEST_CASE("what is wrong with a call's arguments says which key it was") {
   const watchdog alive("wrong arguments");
   run_threads(2, [](team& of) {

@@ -123,9 +123,7 @@ TEST_CASE("destroying an engine ends what is suspended and destroys its frames")
   const gate never;
   {
     engine here;
-    {
-      const future<> dropped = start(here, hold_in_child(alive, never));
-    }
+    start(here, hold_in_child(alive, never)).detach();
     CHECK(alive == 2);
   }
   CHECK(alive == 0);
@@ -160,7 +158,7 @@ TEST_CASE("children run where their parents do") {
   engine here;
   const coroutine_place place = start(here, where_is_my_child()).wait();
   CHECK(place.where == &here);
-  CHECK(place.scope == &here.scope());
+  CHECK(place.scope != nullptr);  // of what was started, in the engine's
 }
 
 }  // namespace

@@ -42,10 +42,10 @@ TEST_CASE("coroutines run on the engine's thread, one and the same") {
 TEST_CASE("a processor that there is not is refused") {
   for (const int none : {CPU_SETSIZE - 1, 1'000'000}) {
     const auto why =
-        failure_of([none] { const engine here({.mode = progress::thread, .processor = none}); });
+        failure_of([none] { const engine here({.mode = progress::thread, .processors = {none}}); });
     REQUIRE(why);
     CHECK(why->code() == errc::invalid_argument);
-    CHECK(why->text().find("processor is " + std::to_string(none)) != std::string::npos);
+    CHECK(why->text().find("processors has " + std::to_string(none)) != std::string::npos);
   }
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("a rank that ends with an exception: the others are told its name and 
       const auto body = [&](team& of) {
         start(barrier(of)).wait();
         if (of.rank() == victim) {
-          future<> begun = start(work(of));
+          start(work(of)).detach();
           std::this_thread::sleep_for(20ms);
           when[victim] = clock::now();
           throw std::runtime_error("it was the disk");
@@ -133,6 +133,30 @@ TEST_CASE("a rank that ends with an exception: the others are told its name and 
         CHECK(says(*ended[rank], "it was the disk"));
         CHECK(when[rank] - when[victim] < 1s);
       }
+    }
+  }
+}
+
+TEST_CASE("an exception that destroys a future: the others are told whose") {
+  for (const thread_options& shape : all_shapes()) {
+    const watchdog alive("exception past a future");
+    std::array<std::optional<error>, 3> ended;
+    const auto body = [&](team& of) {
+      start(barrier(of)).wait();
+      if (of.rank() == 1) {
+        const future<> begun = start(work(of));
+        throw std::runtime_error("it was the disk");
+      }
+      ended[of.rank()] = failure_of([&] {
+        for (int i = 0; i < 1000; ++i) start(work(of)).wait();
+      });
+    };
+    CHECK_THROWS_WITH_AS(run_threads(3, body, shape), "it was the disk", std::runtime_error);
+    for (const std::size_t rank : {0, 2}) {
+      REQUIRE(ended[rank]);
+      INFO(std::string(ended[rank]->what()));
+      CHECK(ended[rank]->rank() == 1);
+      CHECK((says(*ended[rank], "its future was destroyed") || says(*ended[rank], "the disk")));
     }
   }
 }

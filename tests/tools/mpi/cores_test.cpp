@@ -43,18 +43,5 @@ TEST_CASE("ranks that share a core, each in a session of its own") {
   CHECK(whether_yielding_is_in_vain(true) == std::vector<std::string>(ranks, expected));
 }
 
-TEST_CASE("ranks that share a core have none to spare") {
-  const auto spare = on_processes(ranks, [](bootstrap& with) {
-    bind_to(0);
-    const std::vector<int> told = tell_all(with, mpi::spare_core(with).value_or(-2));
-    const bool enough = ::sysconf(_SC_NPROCESSORS_ONLN) > static_cast<long>(ranks);
-    const int own = told[with.rank()];
-    // One of its own each, or none at all.
-    const int expected = enough ? static_cast<int>(with.rank()) + 1 : -2;
-    return own == expected ? std::string() : std::to_string(own);
-  });
-  CHECK(spare == std::vector<std::string>(ranks, ""));
-}
-
 }  // namespace
 }  // namespace muster::testing

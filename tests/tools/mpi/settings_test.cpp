@@ -48,10 +48,12 @@ TEST_CASE("settings: who drives") {
   settings some;
   const int usable = ::sched_getcpu();
   choose_progress(some, "thread:core=" + std::to_string(usable));
-  CHECK(some.progress == progress_by::thread);
-  CHECK(some.processor == usable);
+  CHECK(some.progress.who == progress_choice::by::thread);
+  CHECK(some.progress.processor == usable);
+  choose_progress(some, "thread:spare");
+  CHECK(some.progress.place == thread_place::spare);
   choose_progress(some, "auto");
-  CHECK(some.progress == progress_by::automatic);
+  CHECK(some.progress.who == progress_choice::by::automatic);
   for (const char* wrong :
        {"thread:core=", "thread:core=x", "thread:core=-1", "thread:core=9999", "threads", ""}) {
     CAPTURE(wrong);

@@ -5,10 +5,12 @@
 #include <iterator>
 
 #include <muster/base/error.hpp>
+#include <muster/environment/environment.hpp>
 #include <muster/team/topology.hpp>
 #include <muster/wire/board.hpp>
 
 #include "algos/catalog.hpp"
+#include "tools/library/progress_choice.hpp"
 #include "transports/shm/fence.hpp"
 #include "transports/shm/measure.hpp"
 #include "transports/tcp/interfaces.hpp"
@@ -142,7 +144,38 @@ void add_catalog(std::string& text) {
   }
 }
 
+std::string name_of(const world_options& of) {
+  if (of.progress == progress::caller) return "calls that wait for them, or ask whether they ended";
+  if (of.processor >= 0)
+    return fmt::format("a thread of each process, on processor {}", of.processor);
+  return fmt::format("a thread of each process, {}", name_of(of.thread_on));
+}
+
 }  // namespace
+
+std::string describe_progress() {
+  const char* const asked = environment::read(environment::progress);
+  const world_options chosen = with_progress_asked_for({});
+  const topology usable = topology::read();
+  const topology all = topology::read(topology::of::machine);
+  std::string text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "Who drives operations that are under way\n");
+  fmt::format_to(
+      out, "  a world by itself    {} ({})\n", name_of(chosen),
+      asked == nullptr ? "MUSTER_PROGRESS is not set" : fmt::format("MUSTER_PROGRESS={}", asked));
+  fmt::format_to(out,
+                 "  the same, where the program's options ask for something else: that, unless "
+                 "MUSTER_PROGRESS is set\n");
+  fmt::format_to(out, "  in Boost.Asio        the io_context, whatever MUSTER_PROGRESS says\n");
+  fmt::format_to(out, "  in an MPI program    calls of MPI, unless MUSTER_PROGRESS is set\n");
+  fmt::format_to(out,
+                 "Cores: {} on this machine, {} that this process may use; `muster run` binds a "
+                 "rank to each, so that\n  thread:spare has a core for each of {} ranks at "
+                 "most\n",
+                 all.cores().size(), usable.cores().size(), all.cores().size() / 2);
+  return text;
+}
 
 std::string describe_machine() {
   std::string text;

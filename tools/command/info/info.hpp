@@ -8,4 +8,7 @@ namespace muster::cli {
 /// figures, how messages are moved, the catalog.
 std::string describe_machine();
 
+/// Who would drive the operations of a program that is started now, and where.
+std::string describe_progress();
+
 }  // namespace muster::cli
