@@ -243,6 +243,88 @@ TEST_CASE("a call or a timer, whichever comes first") {
   });
 }
 
+TEST_CASE("calls that begin in another order on each rank, by their keys") {
+  const watchdog alive("asio: in order");
+  run_ranks(3, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    sequencer order(on, {.leader = 1});
+    constexpr int calls = 60;
+    int ended = 0;
+    for (int i = 0; i < calls; ++i) {
+      const int key = (i * 7 + static_cast<int>(on.rank()) * 11) % calls;
+      const auto add = [&on, key] { return allreduce(on, key, sum); };
+      muster::asio::async_in_order(order, static_cast<std::uint64_t>(key), add,
+                                   [&ended, key](error_code why, int total) {
+                                     CHECK(!why);
+                                     CHECK(total == 3 * key);
+                                     ++ended;
+                                   });
+    }
+    asio::steady_timer later(io);
+    while (ended != calls) {
+      later.expires_after(1ms);
+      co_await later.async_wait(asio::use_awaitable);
+    }
+    co_await muster::asio::async_barrier(on, asio::use_awaitable);
+  });
+}
+
+TEST_CASE("a call that waits for its turn is taken back by any cancellation") {
+  const watchdog alive("asio: taken back");
+  run_ranks(2, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    sequencer order(on);
+    if (on.rank() == 1) {
+      asio::cancellation_signal stop;
+      std::optional<error_code> ended;
+      const auto call = [&on] { return barrier(on); };
+      muster::asio::async_in_order(
+          order, 5, call,
+          asio::bind_cancellation_slot(stop.slot(), [&ended](error_code why) { ended = why; }));
+      asio::steady_timer later(io, 2ms);
+      co_await later.async_wait(asio::use_awaitable);
+      CHECK_FALSE(ended);
+      stop.emit(asio::cancellation_type::partial);
+      while (!ended) {
+        later.expires_after(1ms);
+        co_await later.async_wait(asio::use_awaitable);
+      }
+      CHECK(*ended == errc::stopped);
+    }
+    CHECK_FALSE(on.failure());
+    co_await muster::asio::async_barrier(on, asio::use_awaitable);
+  });
+}
+
+TEST_CASE("any task: a new team from a broken one, messages") {
+  const watchdog alive("asio: any task");
+  run_ranks(3, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    using namespace asio::experimental::awaitable_operators;
+    constexpr auto& token = asio::use_awaitable;
+    if (on.rank() == 0) {
+      asio::steady_timer limit(io, 5ms);
+      co_await (muster::asio::async_barrier(on, token) || limit.async_wait(token));
+    }
+    asio::steady_timer later(io);
+    while (!on.failure()) {
+      later.expires_after(1ms);
+      co_await later.async_wait(token);
+      // Who waits for nothing does not look.
+      const auto [why] = co_await muster::asio::async_barrier(on, asio::as_tuple(token));
+      CHECK(why);
+    }
+    const std::unique_ptr<team> rest = co_await muster::asio::async_run(on, shrink(on), token);
+    REQUIRE(rest->size() == 3);
+    CHECK(co_await muster::asio::async_allreduce(*rest, 1, sum, token) == 3);
+    std::array<int, 2> mine = {static_cast<int>(on.rank()), 7};
+    std::array<int, 2> got{};
+    const std::size_t next = (rest->rank() + 1) % 3;
+    const std::size_t before = (rest->rank() + 2) % 3;
+    co_await muster::asio::async_run(*rest, rest->send(next, 1, mine), token);
+    CHECK(co_await muster::asio::async_run(*rest, rest->receive(before, 1, got), token) == 2);
+    CHECK(got == std::array<int, 2>{static_cast<int>(before), 7});
+    co_await muster::asio::async_barrier(*rest, token);
+  });
+}
+
 TEST_CASE("a late rank wakes the others") {
   const watchdog alive("asio: late");
   run_threads(2,

@@ -36,35 +36,28 @@ using asio::ip::tcp;
 
 namespace {
 
-/// A client's connection.
-struct session {
-  tcp::socket socket;
-  asio::cancellation_signal takes_back;  // the call that waits for its turn
-};
-
 struct worker {
   asio::io_context io{1};
   muster::asio::world world{io};
   muster::sequencer order{world.team()};
   tcp::acceptor acceptor{io};
   asio::signal_set signals{io, SIGTERM, SIGINT};
-  std::list<session> sessions;
+  std::list<tcp::socket> clients;
   bool leaves = false;
   std::size_t requests = 0;
   ticks beside;  // something else that the thread has to do
 };
 
-/// What has begun is answered. A call that waits for its turn is taken back, as others leave, too;
-/// `total` lets one that has its turn end as ever.
+/// What has begun is answered. A call that waits for its turn is taken back, as others leave, too.
 void leave(worker& here) {
   here.leaves = true;
   here.beside.end();
   here.acceptor.close();
   here.signals.cancel();
-  for (session& each : here.sessions) {
+  here.order.close();
+  for (tcp::socket& each : here.clients) {
     boost::system::error_code ignored;  // the client may have gone
-    each.socket.shutdown(tcp::socket::shutdown_receive, ignored);
-    each.takes_back.emit(asio::cancellation_type::total);
+    each.shutdown(tcp::socket::shutdown_receive, ignored);
   }
 }
 
@@ -79,17 +72,14 @@ void give_up_if_broken(worker& here) {
 /// Requests come to each worker in another order, but all ranks begin a team's calls in one order.
 /// So each call has a key, the same on all workers, and is made when it is the key's turn.
 template <class Call>
-auto in_turn(worker& here, session& of, std::uint64_t key, Call call) {
-  if (here.leaves) throw boost::system::system_error(asio::error::operation_aborted);
-  return muster::asio::async_in_order(
-      here.order, key, std::move(call),
-      asio::bind_cancellation_slot(of.takes_back.slot(), asio::use_awaitable));
+auto in_turn(worker& here, std::uint64_t key, Call call) {
+  return muster::asio::async_in_order(here.order, key, std::move(call), asio::use_awaitable);
 }
 
-asio::awaitable<std::string> sum(worker& here, session& of, std::uint64_t id, std::int64_t value) {
+asio::awaitable<std::string> sum(worker& here, std::uint64_t id, std::int64_t value) {
   muster::team& team = here.world.team();
   const auto add = [&] { return muster::allreduce(team, value, muster::sum); };
-  const std::int64_t total = co_await in_turn(here, of, 2 * id, add);
+  const std::int64_t total = co_await in_turn(here, 2 * id, add);
 
   std::vector<std::int64_t> sent, received(2 * team.size());
   for (std::size_t to = 0; to < team.size(); ++to) {
@@ -97,7 +87,7 @@ asio::awaitable<std::string> sum(worker& here, session& of, std::uint64_t id, st
     sent.push_back(value + static_cast<std::int64_t>(to));
   }
   const auto exchange = [&] { return muster::alltoall(team, sent, received); };
-  co_await in_turn(here, of, 2 * id + 1, exchange);
+  co_await in_turn(here, 2 * id + 1, exchange);
 
   std::string text = "{\"sum\":" + std::to_string(total) + ",\"received\":[";
   for (const std::int64_t each : received) text += std::to_string(each) + ",";
@@ -108,14 +98,14 @@ asio::awaitable<std::string> sum(worker& here, session& of, std::uint64_t id, st
 using request = http::request<http::string_body>;
 using response = http::response<http::string_body>;
 
-asio::awaitable<response> answer(worker& here, session& of, const request& asked) {
+asio::awaitable<response> answer(worker& here, const request& asked) {
   response out(http::status::ok, asked.version());
   const std::string target(asked.target());
   unsigned long long id = 0;
   long long value = 0;
   try {
     if (std::sscanf(target.c_str(), "/sum?id=%llu&value=%lld", &id, &value) == 2) {
-      out.body() = co_await sum(here, of, id, value);
+      out.body() = co_await sum(here, id, value);
       ++here.requests;
     } else if (target == "/idle") {
       here.beside.end();
@@ -135,13 +125,13 @@ asio::awaitable<response> answer(worker& here, session& of, const request& asked
   co_return out;
 }
 
-asio::awaitable<void> serve(worker& here, session& with) {
+asio::awaitable<void> serve(worker& here, tcp::socket& client) {
   boost::beast::flat_buffer buffer;
   while (!here.leaves) {
     request asked;
-    co_await http::async_read(with.socket, buffer, asked, asio::use_awaitable);
-    const response out = co_await answer(here, with, asked);
-    co_await http::async_write(with.socket, out, asio::use_awaitable);
+    co_await http::async_read(client, buffer, asked, asio::use_awaitable);
+    const response out = co_await answer(here, asked);
+    co_await http::async_write(client, out, asio::use_awaitable);
     if (!out.keep_alive()) break;
   }
 }
@@ -149,9 +139,9 @@ asio::awaitable<void> serve(worker& here, session& with) {
 asio::awaitable<void> accept(worker& here) {
   for (;;) {
     tcp::socket socket = co_await here.acceptor.async_accept(asio::use_awaitable);
-    const auto at = here.sessions.emplace(here.sessions.end(), std::move(socket));
+    const auto at = here.clients.emplace(here.clients.end(), std::move(socket));
     // Where the client goes, that ends its session alone.
-    const auto end = [&here, at](std::exception_ptr) { here.sessions.erase(at); };
+    const auto end = [&here, at](std::exception_ptr) { here.clients.erase(at); };
     asio::co_spawn(here.io, serve(here, *at), end);
   }
 }

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <muster/api/collectives.hpp>
+#include <muster/api/shrink.hpp>
+#include <muster/api/sparse.hpp>
 #include <muster/api/split.hpp>
 #include <muster/coro/when_all.hpp>
 #include <muster/progress/within.hpp>
@@ -127,6 +129,93 @@ TEST_CASE("teams of teams, and subsets") {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       CHECK(text_of(all.rank_at(rank).failure()).empty());
     }
+  }
+}
+
+TEST_CASE("messages of any length, and exchanges that only senders know of") {
+  for (const auto& nodes : all_layouts()) {
+    const watchdog alive("simulated messages");
+    sim::simulation all(sim::model(), algos::catalog(), watched(nodes));
+    all.run([](sim::rank& me) -> task<> {
+      team& of = me.team();
+      const std::size_t next = (of.rank() + 1) % of.size();
+      const std::size_t before = (of.rank() + of.size() - 1) % of.size();
+      for (const std::size_t length : {0, 3, 5000, 50'000}) {
+        std::vector<int> mine(length, static_cast<int>(of.rank()));
+        std::vector<int> got(length, -1);
+        const auto receives = [&]() -> task<> {
+          CHECK(co_await of.receive(before, length, got) == length);
+        };
+        co_await when_all(of.send(next, length, mine), receives());
+        CHECK(got == std::vector<int>(length, static_cast<int>(before)));
+      }
+      std::vector<int> data(of.rank() * 1000, static_cast<int>(of.rank()));
+      std::vector<block_to<int>> blocks = {{0, data}};
+      if (of.rank() == 2) blocks.push_back({3, data});
+      const auto come = co_await sparse_alltoallv(of, blocks);
+      CHECK(come.size() == (of.rank() == 0 ? of.size() : of.rank() == 3 ? 1 : 0));
+      for (const block_from<int>& each : come) {
+        CHECK(each.data == std::vector<int>(each.rank * 1000, static_cast<int>(each.rank)));
+      }
+    });
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      CHECK(text_of(all.rank_at(rank).failure()).empty());
+    }
+  }
+}
+
+TEST_CASE("a new team of all, after a deadline broke the old one") {
+  for (const auto& nodes : all_layouts()) {
+    const watchdog alive("simulated shrink");
+    sim::simulation all(sim::model(), algos::catalog(), watched(nodes));
+    all.run([](sim::rank& me) -> task<> {
+      bool failed = false;
+      try {
+        if (me.number() == 3) {
+          co_await with_timeout(50us, barrier(me.team()));
+        } else {
+          std::array<int, 1> one = {1};
+          for (;;) co_await allreduce(me.team(), one, sum);
+        }
+      } catch (const error&) {
+        failed = true;
+      }
+      CHECK(failed);
+      const auto rest = co_await shrink(me.team());
+      CHECK(rest->size() == me.team().size());
+      std::array<int, 1> one = {1};
+      co_await allreduce(*rest, one, sum);
+      CHECK(one[0] == static_cast<int>(rest->size()));
+    });
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      CHECK(text_of(all.rank_at(rank).failure()).empty());
+    }
+  }
+}
+
+TEST_CASE("a new team of those who are alive") {
+  for (const auto& nodes : all_layouts()) {
+    const watchdog alive("simulated deaths");
+    sim::options how = watched(nodes);
+    how.faults.deaths.push_back({1, 40'000});
+    sim::simulation all(sim::model(), algos::catalog(), how);
+    std::size_t survived = 0;
+    all.run([&](sim::rank& me) -> task<> {
+      bool failed = false;
+      try {
+        for (;;) co_await with_timeout(1ms, barrier(me.team()));
+      } catch (const error&) {
+        failed = true;
+      }
+      CHECK(failed);
+      const auto rest = co_await shrink(me.team());
+      CHECK(rest->size() == 4);
+      std::array<int, 1> one = {1};
+      co_await allreduce(*rest, one, sum);
+      CHECK(one[0] == 4);
+      ++survived;
+    });
+    CHECK(survived == 4);
   }
 }
 
