@@ -109,7 +109,7 @@ private:
         continue;
       }
       const std::span<word> from = heard.subspan(rank * words_, words_);
-      std::memcpy(&theirs_[rank], from.data(), sizeof(opinion));
+      std::memcpy(static_cast<void*>(&theirs_[rank]), from.data(), sizeof(opinion));
       is_unanimous_ = is_unanimous_ && std::ranges::equal(gone_in(from), gone_in(said));
       all_provide = all_provide && theirs_[rank].provides != 0;
     }

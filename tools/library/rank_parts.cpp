@@ -29,7 +29,8 @@ waiting_policy waiting_for(progress by, const rank_place& where) {
 std::vector<int> spare_processors(const rank_place& where) {
   std::vector<int> spare;
   const std::span<const std::size_t> here = where.shape.ranks_of(where.shape.node_of(where.rank));
-  for (const core& each : topology::read(topology::of::machine).cores()) {
+  const topology machine = topology::read(topology::of::machine);
+  for (const core& each : machine.cores()) {
     const bool is_taken = std::ranges::any_of(here, [&](std::size_t rank) {
       const std::uint32_t bound = where.shape.place_of(rank).core;
       return bound == place::unknown || bound == each.where.core;
@@ -55,7 +56,8 @@ std::vector<int> spare_processor(const rank_place& where) {
 std::vector<int> near_processors(const rank_place& where) {
   std::vector<int> near;
   const std::uint32_t numa = where.shape.place_of(where.rank).numa;
-  for (const core& each : topology::read(topology::of::machine).cores()) {
+  const topology machine = topology::read(topology::of::machine);
+  for (const core& each : machine.cores()) {
     const bool is_near = numa == place::unknown || each.where.numa == numa;
     if (is_near && bound_for_now(each.processor)) near.push_back(each.processor);
   }

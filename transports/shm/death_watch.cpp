@@ -25,7 +25,7 @@ death_watch::death_watch(const job& of, std::size_t self, std::vector<std::size_
 
 death_watch::~death_watch() {
   const std::uint64_t one = 1;
-  static_cast<void>(::write(over_.get(), &one, sizeof one));
+  [[maybe_unused]] const ssize_t written = ::write(over_.get(), &one, sizeof one);
 }
 
 void death_watch::run() const noexcept {

@@ -49,7 +49,7 @@ public:
     /// Pieces of bodies from so many bytes on are sent from where they are; 0: none.
     std::size_t zero_copy_from = 0;
     /// Nothing: io_uring, where the system has it.
-    std::optional<reactor::kind> reactor = {};
+    std::optional<tcp::reactor::kind> reactor = {};
   };
   /// \param doors where this rank listens, on each of its rails
   /// \param peers how each rank of the job is reached; in no way: not by this

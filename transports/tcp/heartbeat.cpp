@@ -24,7 +24,7 @@ constexpr std::array<char, 8> magic = {'m', 'u', 's', 't', 'e', 'r', ' ', 'h'};
 
 void ring(int bell) noexcept {
   const std::uint64_t one = 1;
-  static_cast<void>(::write(bell, &one, sizeof one));
+  [[maybe_unused]] const ssize_t written = ::write(bell, &one, sizeof one);
 }
 
 }  // namespace

@@ -307,9 +307,6 @@ TEST_CASE("any task: a new team from a broken one, messages") {
     while (!on.failure()) {
       later.expires_after(1ms);
       co_await later.async_wait(token);
-      // Who waits for nothing does not look.
-      const auto [why] = co_await muster::asio::async_barrier(on, asio::as_tuple(token));
-      CHECK(why);
     }
     const std::unique_ptr<team> rest = co_await muster::asio::async_run(on, shrink(on), token);
     REQUIRE(rest->size() == 3);
