@@ -168,7 +168,7 @@ void endpoint::note(int descriptor, stream::connections& of) noexcept {
     accept_all(*door);
   } else if (descriptor == timer_.get()) {
     std::uint64_t expired = 0;
-    static_cast<void>(::read(descriptor, &expired, sizeof expired));
+    [[maybe_unused]] const ssize_t read = ::read(descriptor, &expired, sizeof expired);
   } else {
     advance(descriptor, of);
   }
