@@ -35,7 +35,7 @@ public:
     if (around_ != nullptr && around_->stopped(now)) {
       return interrupted_by_scope(now, [this] { return describe() + ": "; }, in_.on_.rank());
     }
-    if (!scope()->stopped(now)) return false;
+    if (!scope()->stopped(now) || ready()) return false;
     interrupt(in_.miss(key_));
     return true;
   }
@@ -58,12 +58,16 @@ private:
 };
 
 sequencer::sequencer(muster::team& on, sequencer_options how)
-    : on_(on), how_(how), number_(on.count_sequencers()) {
+    : on_(on), how_(how), number_(on.count_sequencers()), untold_(std::make_shared<telling>()) {
   if (how.leader >= on.size()) {
     throw error(errc::invalid_argument, "sequencer: leader is " + std::to_string(how.leader) +
                                             "; expected a rank from 0 to " +
                                             std::to_string(on.size() - 1));
   }
+}
+
+sequencer::~sequencer() {
+  if (leads() && pumping_.valid()) std::move(pumping_).detach();
 }
 
 void sequencer::close() noexcept {
@@ -78,16 +82,25 @@ error sequencer::with_key(std::uint64_t key, const error& why) {
 // ---- calls
 
 task<> sequencer::turn_of(std::uint64_t key, const stop_scope* around) {
-  if (failure_) std::rethrow_exception(failure_);
+  const auto require_wanted = [&] {
+    if (failure_) std::rethrow_exception(failure_);
+    if (untold_->failure) std::rethrow_exception(untold_->failure);
+    if (around == nullptr) return;
+    if (const auto why = around->stopped(engine().now())) {
+      throw error(*why, text_of(key, ": taken back before its turn"), on_.rank());
+    }
+  };
+  require_wanted();
   turn mine(*this, key, around);
   call(key);
   co_await mine;
+  require_wanted();  // what was asked for just before the turn came
 }
 
 void sequencer::call(std::uint64_t key) {
   if (leads()) {
     order_.push_back(key);
-    untold_.push_back(key);
+    untold_->keys.push_back(key);
   }
   pump();
 }
@@ -129,51 +142,51 @@ std::exception_ptr sequencer::miss(std::uint64_t key) noexcept {
 // ---- keys
 
 void sequencer::pump() {
-  if (std::exchange(pumps_, true)) return;
-  pumping_ = start(engine(), move_keys());
-}
-
-task<> sequencer::move_keys() {
-  try {
-    if (leads()) {
-      co_await tell_keys();
-    } else {
-      co_await hear_keys();
-    }
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
-  pumps_ = false;
+  bool& is_under_way = leads() ? untold_->is_under_way : hears_;
+  if (std::exchange(is_under_way, true)) return;
+  auto work = leads() ? tell_keys(on_, label(), untold_) : hear_keys();
+  pumping_ = start(engine(), std::move(work));
 }
 
 mailbox::label sequencer::label() const noexcept { return {number_, mailbox::purpose::sequencer}; }
 
-task<> sequencer::tell_keys() {
-  while (!untold_.empty()) {
-    batch told{};
-    const std::size_t count = std::min(untold_.size(), told.size());
-    std::copy_n(untold_.begin(), count, told.begin());
-    untold_.erase(untold_.begin(), untold_.begin() + static_cast<std::ptrdiff_t>(count));
-    for (std::size_t rank = 0; rank < on_.size(); ++rank) {
-      if (rank == on_.rank()) continue;
-      co_await on_.mail().send(rank, label(), std::as_bytes(std::span(told).first(count)));
+task<> sequencer::tell_keys(muster::team& on, mailbox::label label, std::shared_ptr<telling> what) {
+  try {
+    while (!what->keys.empty()) {
+      batch told{};
+      const std::size_t count = std::min(what->keys.size(), told.size());
+      std::copy_n(what->keys.begin(), count, told.begin());
+      what->keys.erase(what->keys.begin(), what->keys.begin() + static_cast<std::ptrdiff_t>(count));
+      for (std::size_t rank = 0; rank < on.size(); ++rank) {
+        if (rank == on.rank()) continue;
+        co_await on.mail().send(rank, label, std::as_bytes(std::span(told).first(count)));
+      }
     }
+  } catch (...) {
+    what->failure = std::current_exception();
   }
+  what->is_under_way = false;
+}
+
+bool sequencer::awaits_more() const {
+  return std::ranges::any_of(
+      waiting_, [this](const auto& each) { return !is_ordered(each.first, each.second.size()); });
 }
 
 // For as long as somebody here waits for a key that is not in the order yet.
 task<> sequencer::hear_keys() {
-  const auto awaits_more = [this] {
-    return std::ranges::any_of(
-        waiting_, [this](const auto& each) { return !is_ordered(each.first, each.second.size()); });
-  };
-  while (awaits_more()) {
-    batch heard{};
-    const std::size_t bytes = co_await on_.mail().receive(
-        how_.leader, label(), std::as_writable_bytes(std::span(heard)), sizeof(std::uint64_t));
-    const auto keys = std::span(heard).first(bytes / sizeof(std::uint64_t));
-    order_.insert(order_.end(), keys.begin(), keys.end());
+  try {
+    while (awaits_more()) {
+      batch heard{};
+      const std::size_t bytes = co_await on_.mail().receive(
+          how_.leader, label(), std::as_writable_bytes(std::span(heard)), sizeof(std::uint64_t));
+      const auto keys = std::span(heard).first(bytes / sizeof(std::uint64_t));
+      order_.insert(order_.end(), keys.begin(), keys.end());
+    }
+  } catch (...) {
+    failure_ = std::current_exception();
   }
+  hears_ = false;
 }
 
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <map>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -40,7 +41,8 @@ struct sequencer_options {
 ///     co_await order.run(request.id, [&] { return muster::allreduce(team, mine, total, sum); });
 ///
 /// **Keys.** Every rank calls every key, once for each time that others do; a key may come again.
-/// Other calls on the team, beside its sequencer, are in no order with these.
+/// Other calls on the team, beside its sequencer, are in no order with these. A coroutine that
+/// awaits one key before it calls the next needs the leader to have them in that order, too.
 ///
 /// **Errors.** A key that the leader does not call ends on the others after the deadline with
 /// `errc::deadline_exceeded`, and the team stays whole. One that the leader calls and another rank
@@ -58,7 +60,8 @@ public:
   /// \param on outlives this
   /// \throws error `errc::invalid_argument` where the team has no such leader
   explicit sequencer(muster::team& on, sequencer_options how = {});
-  ~sequencer() = default;
+  /// Keys that the leader has called go to the others all the same.
+  ~sequencer();
   sequencer(const sequencer&) = delete;
   sequencer& operator=(const sequencer&) = delete;
 
@@ -109,20 +112,26 @@ private:
   std::exception_ptr miss(std::uint64_t key) noexcept;
 
   mailbox::label label() const noexcept;
+  /// Of the leader: keys that the others have not heard of.
+  struct telling {
+    std::deque<std::uint64_t> keys;
+    bool is_under_way = false;
+    std::exception_ptr failure;
+  };
   void pump();
-  task<> move_keys();
-  task<> tell_keys();
+  static task<> tell_keys(muster::team& on, mailbox::label label, std::shared_ptr<telling> what);
   task<> hear_keys();
+  bool awaits_more() const;
 
   muster::team& on_;
   sequencer_options how_;
-  std::uint64_t number_;              // among those of the team
-  std::deque<std::uint64_t> order_;   // keys that are to begin here, as the leader has them
-  std::deque<std::uint64_t> untold_;  // of the leader's, that the others have not heard of
+  std::uint64_t number_;             // among those of the team
+  std::deque<std::uint64_t> order_;  // keys that are to begin here, as the leader has them
   std::map<std::uint64_t, std::deque<turn*>> waiting_;
   std::size_t waiting_count_ = 0;
   std::exception_ptr failure_;  // why no more keys go
-  bool pumps_ = false;
+  std::shared_ptr<telling> untold_;
+  bool hears_ = false;
   future<> pumping_;  // last: it uses all
 };
 

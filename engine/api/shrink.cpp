@@ -143,7 +143,8 @@ private:
       broken = broken || theirs_[rank].broken != 0;
     }
     extent_ = wire::derived_extent;
-    extent_.made_by_survivors = broken || members_.size() != of_.size();
+    extent_.made_by_survivors =
+        broken || members_.size() != of_.size() || of_.memory().board().extent().made_by_survivors;
     mine_.provides = 1;
     mine_.refused = 0;
     try {

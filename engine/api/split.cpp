@@ -113,6 +113,7 @@ private:
     members_ = what_.members(of_, asked_.all);
     if (members_.empty()) co_return;
     extent_ = what_.extent(asked_.all);
+    extent_.made_by_survivors = of_.memory().board().extent().made_by_survivors;
     try {
       const wire::memory_handle mine = of_.fabric().provide(members_, agreed_turn(), extent_);
       made_.mine = {mine.control, mine.board, mine.team, 0};

@@ -255,8 +255,9 @@ auto async_alltoallv(team& on, A&&... arguments_and_token) {
 }
 
 /// Any task of Muster on a team whose engine the context drives, and a completion token:
-/// `async_run(team, muster::shrink(team), use_awaitable)`, `async_run(team, team.send(1, tag,
-/// data), token)`, a coroutine of the program's own.
+/// `async_run(team, muster::shrink(team), use_awaitable)`, or a message, or a coroutine of the
+/// program's own. Where several threads run the context a collective of the team is called in
+/// such a coroutine alone, not to make the task.
 template <class T, class Token>
 auto async_run(team& on, task<T> work, Token&& token) {
   auto begin = [own = std::move(work)]() mutable { return std::move(own); };

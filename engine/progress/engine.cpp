@@ -152,7 +152,9 @@ bool engine::poll() {
   if (asleep_) wake();
   for (progress_source* const source : sources_) source->progress();
   // relaxed: resume_posted synchronises if there is something.
-  bool moved = posted_.load(std::memory_order_relaxed) != nullptr && resume_posted();
+  const bool any_posted =
+      to_resume_ != nullptr || posted_.load(std::memory_order_relaxed) != nullptr;
+  bool moved = any_posted && resume_posted();
   // A resumed coroutine may link and unlink any waiter, so each is taken from the front and, if not
   // ready, goes to the back; those linked meanwhile are left for the next round.
   for (std::size_t left = linked_; left != 0 && first_ != nullptr; --left) {
@@ -190,10 +192,13 @@ bool engine::resume_posted() {
     oldest = newest;
     newest = older;
   }
-  const bool any = oldest != nullptr;
-  while (oldest != nullptr) {
-    posted& entry = *oldest;
-    oldest = entry.next;
+  posted** end = &to_resume_;
+  while (*end != nullptr) end = &(*end)->next;
+  *end = oldest;
+  const bool any = to_resume_ != nullptr;
+  while (to_resume_ != nullptr) {
+    posted& entry = *to_resume_;
+    to_resume_ = entry.next;
     entry.resume.resume();
   }
   return any;
@@ -277,7 +282,7 @@ std::string engine::describe_waits() const {
 }
 
 bool engine::anything_ready() noexcept {
-  if (posted_.load(std::memory_order_acquire) != nullptr) return true;
+  if (to_resume_ != nullptr || posted_.load(std::memory_order_acquire) != nullptr) return true;
   for (progress_source* const source : sources_) {
     if (source->progress()) return true;
   }

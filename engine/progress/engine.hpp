@@ -90,9 +90,8 @@ public:
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  /// Ends all that is running: each such operation throws `errc::stopped`, and what was posted but
-  /// has not begun never does (other ranks learn of that when this one leaves). Returns when none
-  /// is left; nothing may be started afterwards.
+  /// Ends all that is running: each such operation throws `errc::stopped`, and so does what was
+  /// posted but has not begun. Returns when none is left; nothing may be started afterwards.
   void stop();
 
   /// Looks once at everything that is waited for. True if some coroutine was resumed.
@@ -228,6 +227,7 @@ private:
   unsigned spins_skipped_ = 0;  // waits to come that yield at once
   clock_time last_thorough_{0};
   std::atomic<posted*> posted_{nullptr};
+  posted* to_resume_ = nullptr;  // of those, in order: the engine may be driven by one of them
   std::vector<progress_source*> sources_;
   wakeup_set wakeups_;
   virtual_clock* clock_;

@@ -23,7 +23,8 @@ namespace muster {
 ///
 /// It belongs to the thread of its engine; with `progress::thread`, `spawn` and `request_stop` may
 /// be called from any. One that is destroyed while something is under way stops that and waits for
-/// its end, as a `future` does: what was declared before it may be used by what it runs.
+/// its end, as a `future` does: what was declared before it may be used by what it runs. Where time
+/// is virtual nobody may block: there it is joined first.
 class scope {
 public:
   /// \param where outlives this
@@ -38,14 +39,9 @@ public:
   /// for `join`; the others go on.
   template <class T>
   void spawn(task<T> work) {
-    // acq_rel: `wait_for_all` sees what ended before.
-    pending_.fetch_add(1, std::memory_order_acq_rel);
-    try {
-      start(engine_, run(*this, std::move(work))).detach();
-    } catch (...) {
-      pending_.fetch_sub(1, std::memory_order_acq_rel);
-      throw;
-    }
+    counted one(*this);
+    auto whole = run(std::move(one), *this, std::move(work));
+    start(engine_, std::move(whole)).detach();
   }
 
   /// Completes when all that was spawned has ended, also what is spawned meanwhile; more may be
@@ -66,8 +62,25 @@ public:
 private:
   class end_wait;
 
+  /// Counts one that is pending until it goes: with the frame of its coroutine, begun or not.
+  class counted {
+  public:
+    // relaxed: nothing is handed over.
+    explicit counted(scope& in) noexcept : in_(&in) {
+      in.pending_.fetch_add(1, std::memory_order_relaxed);
+    }
+    counted(counted&& other) noexcept : in_(std::exchange(other.in_, nullptr)) {}
+    ~counted() {
+      if (in_ != nullptr) in_->end_one();
+    }
+    counted& operator=(const counted&) = delete;
+
+  private:
+    scope* in_;
+  };
+
   template <class T>
-  static task<> run(scope& in, task<T> work) {
+  static task<> run(counted, scope& in, task<T> work) {
     co_await detail::enter_scope{&in.stop_};
     try {
       // It may have been asked to stop before it began; its own deadline it has not.
@@ -79,7 +92,6 @@ private:
     } catch (...) {
       in.keep(std::current_exception());
     }
-    in.end_one();
   }
 
   void keep(std::exception_ptr failure) noexcept {

@@ -18,10 +18,14 @@ template <class R, class T>
 concept receiver_of = std::move_constructible<R> && requires(R& one, std::exception_ptr why) {
   one.set_error(why);
   one.set_stopped();
-} && (std::is_void_v<T> ? requires(R& one) { one.set_value(); } : true);
+} && (std::is_void_v<T> ? requires(R& one) {
+                        one.set_value();
+                      } : requires(R& one, std::conditional_t<std::is_void_v<T>, int, T> value) {
+                        one.set_value(std::move(value));
+                      });
 
 /// A task as a sender, in the shape of std::execution's: nothing runs until what `connect` gives is
-/// started. Connected at most once. See docs/guide.md for what stdexec asks beside this.
+/// started. Connected at most once. See docs/guide/reference.md for what stdexec asks beside this.
 template <class T>
 class task_sender {
 public:
@@ -41,14 +45,31 @@ public:
 
     void start() noexcept {
       try {
-        muster::start(where_, run(*this)).detach();
+        auto whole = run(teller(*this));
+        muster::start(where_, std::move(whole)).detach();
       } catch (...) {
         receiver_.set_error(std::current_exception());
       }
     }
 
   private:
-    static task<> run(operation& of) {
+    /// Tells the receiver that it was stopped where its coroutine goes without having begun.
+    class teller {
+    public:
+      explicit teller(operation& of) noexcept : of_(&of) {}
+      teller(teller&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+      ~teller() {
+        if (of_ != nullptr) of_->receiver_.set_stopped();
+      }
+      teller& operator=(const teller&) = delete;
+      operation& take() noexcept { return *std::exchange(of_, nullptr); }
+
+    private:
+      operation* of_;
+    };
+
+    static task<> run(teller one) {
+      operation& of = one.take();
       std::exception_ptr why;
       typename result::type got{};
       try {

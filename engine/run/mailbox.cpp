@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <coroutine>
+#include <exception>
+#include <optional>
 #include <utility>
 
 #include <muster/base/copy_bytes.hpp>
@@ -31,14 +33,30 @@ std::span<std::byte> bytes_into(T& one) noexcept {
   return std::as_writable_bytes(std::span(&one, 1));
 }
 
+/// Of any exception: as an error, for the others.
+error as_error(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const error& known) {
+    return known;
+  } catch (const std::exception& other) {
+    return {errc::resource, std::string("a message: ") + other.what()};
+  }
+}
+
 std::string with_tag(std::uint64_t tag) { return " with tag " + std::to_string(tag); }
+
+/// Whether a wait is for a peer itself, so that it is in vain once that is gone; or for another
+/// coroutine of this rank, which waits for the peer.
+enum class waits_for : bool { peer, another };
 
 /// Waits until `is_so()`, which depends on a peer.
 template <class Condition>
 class peer_condition final : public waiter {
 public:
-  peer_condition(team& of, std::size_t peer, Condition is_so) noexcept
-      : of_(of), peer_(peer), is_so_(std::move(is_so)) {}
+  peer_condition(team& of, std::size_t peer, Condition is_so,
+                 waits_for whom = waits_for::peer) noexcept
+      : of_(of), peer_(peer), is_so_(std::move(is_so)), whom_(whom) {}
 
   bool ready() noexcept override { return is_so_(); }
   bool interrupted(clock_time now, bool thorough) noexcept override {
@@ -49,7 +67,7 @@ public:
         return true;
       }
     }
-    return thorough && peer_is_gone();
+    return thorough && whom_ == waits_for::peer && peer_is_gone();
   }
   void watch() noexcept override {
     if (peer_ != of_.rank()) of_.members().watch(peer_);
@@ -84,6 +102,7 @@ private:
   team& of_;
   std::size_t peer_;
   Condition is_so_;
+  waits_for whom_;
 };
 
 }  // namespace
@@ -165,8 +184,8 @@ task<> mailbox::send_whole(std::size_t to, const header& first, std::span<const 
   std::optional<error> failed;
   try {
     co_await send_pieces(*out, *out, to, first, bytes);
-  } catch (const error& why) {
-    failed = why;
+  } catch (...) {
+    failed = as_error(std::current_exception());
   }
   if (!failed) co_return;
   break_team(*failed);
@@ -219,8 +238,8 @@ task<> mailbox::send_offered(std::size_t to, label tag, std::span<const std::byt
     }
     // Where the system does not let the receiver read it, it goes piece by piece.
     if (!is_sent) co_await send_pieces(*out, *out, to, offer, bytes);
-  } catch (const error& why) {
-    failed = why;
+  } catch (...) {
+    failed = as_error(std::current_exception());
   }
   if (!failed) co_return;
   break_team(*failed);
@@ -237,8 +256,8 @@ task<std::size_t> mailbox::receive(std::size_t from, label tag, std::span<std::b
   std::optional<error> failed;
   try {
     co_await obtain(from, mine);
-  } catch (const error& why) {
-    failed = why;
+  } catch (...) {
+    failed = as_error(std::current_exception());
   }
   std::erase(with.wants, &mine);
   if (failed) {
@@ -251,26 +270,36 @@ task<std::size_t> mailbox::receive(std::size_t from, label tag, std::span<std::b
 
 task<> mailbox::obtain(std::size_t from, wanted& mine) {
   correspondent& with = with_[from];
-  const auto find_kept = [&] { return std::ranges::find(with.kept, mine.tag, &unwanted::tag); };
-  if (from == of_.rank()) {
-    co_await peer_condition(of_, from, [&] { return find_kept() != with.kept.end(); });
-  }
-  if (const auto found = find_kept(); found != with.kept.end()) {
-    const unwanted one = std::move(*found);
-    with.kept.erase(found);
-    require_fit(from, mine, one.bytes);
-    mine.is_matched = true;
-    mine.came = one.bytes;
-    if (one.is_offer) {
-      co_await invite(from, mine, one.number, one.bytes);
-    } else {
-      copy_bytes(mine.place.data(), one.content.data(), one.content.size());
-      mine.is_done = true;
+  const auto is_kept = [&] {
+    return match(from, mine.tag) == &mine &&
+           std::ranges::find(with.kept, mine.tag, &unwanted::tag) != with.kept.end();
+  };
+  const bool from_self = from == of_.rank();
+  while (!mine.is_done) {
+    // Another one reads what comes from there, for all.
+    const auto is_mine = [&] { return mine.is_done || is_kept() || (!from_self && !with.is_read); };
+    co_await peer_condition(of_, from, is_mine, waits_for::another);
+    if (is_kept()) {
+      co_await take_kept(from, mine);
+    } else if (!mine.is_done) {
+      co_await read_next(from);
     }
   }
-  while (!mine.is_done) {
-    co_await peer_condition(of_, from, [&] { return mine.is_done || !with.is_read; });
-    if (!mine.is_done) co_await read_next(from);
+}
+
+task<> mailbox::take_kept(std::size_t from, wanted& mine) {
+  correspondent& with = with_[from];
+  const auto found = std::ranges::find(with.kept, mine.tag, &unwanted::tag);
+  const unwanted one = std::move(*found);
+  with.kept.erase(found);
+  require_fit(from, mine, one.bytes);
+  mine.is_matched = true;
+  mine.came = one.bytes;
+  if (one.is_offer) {
+    co_await invite(from, mine, one.number, one.bytes);
+  } else {
+    copy_bytes(mine.place.data(), one.content.data(), one.content.size());
+    mine.is_done = true;
   }
 }
 
@@ -303,37 +332,53 @@ task<> mailbox::read_next(std::size_t from) {
     reading& operator=(const reading&) = delete;
   };
   const reading now(with.is_read);
-  const wire::open_link in = link(from, wire::links::purpose::receive);
-  co_await peer_condition(of_, from, [&] { return in->holds(sizeof(header)); });
   header first{};
-  in->take(bytes_into(first));
   std::optional<error> failed;
-  try {
-    if (first.what == header::kind::whole && !is_offered(first.bytes)) {
-      co_await read_whole(*in, from, first);
-    } else if (first.what == header::kind::body) {
-      co_await read_body(*in, from, first);
-    } else if (first.what != header::kind::offer) {
-      throw error(errc::mismatched_call,
-                  "receive: rank " + std::to_string(from) + " sent what cannot be a message", from);
-    } else if (wanted* const one = match(from, {first.tag, first.why})) {
-      require_fit(from, *one, first.bytes);
-      one->is_matched = true;
-      one->came = first.bytes;
-      co_await invite(from, *one, first.number, first.bytes);
-    } else {
-      with.kept.push_back({.tag = {first.tag, first.why},
-                           .bytes = first.bytes,
-                           .is_offer = true,
-                           .number = first.number,
-                           .content = {}});
+  {
+    const wire::open_link in = link(from, wire::links::purpose::receive);
+    co_await peer_condition(of_, from, [&] { return in->holds(sizeof(header)); });
+    in->take(bytes_into(first));
+    try {
+      if (first.what == header::kind::whole && !is_offered(first.bytes)) {
+        co_await read_whole(*in, from, first);
+      } else if (first.what == header::kind::body) {
+        co_await read_body(*in, from, first);
+      }
+    } catch (...) {
+      failed = as_error(std::current_exception());
     }
-  } catch (const error& why) {
-    failed = why;
+  }
+  const bool is_read = first.what == header::kind::body ||
+                       (first.what == header::kind::whole && !is_offered(first.bytes));
+  if (!failed && is_read) co_return;
+  if (!failed) {
+    try {
+      co_await take_offer(from, first);
+    } catch (...) {
+      failed = as_error(std::current_exception());
+    }
   }
   if (!failed) co_return;
   break_team(*failed);
   throw *failed;
+}
+
+task<> mailbox::take_offer(std::size_t from, const header& first) {
+  if (first.what != header::kind::offer) {
+    throw error(errc::mismatched_call,
+                "receive: rank " + std::to_string(from) + " sent what cannot be a message", from);
+  }
+  const label tag{first.tag, first.why};
+  if (wanted* const one = match(from, tag)) {
+    require_fit(from, *one, first.bytes);
+    one->is_matched = true;
+    one->came = first.bytes;
+    co_await invite(from, *one, first.number, first.bytes);
+    co_return;
+  }
+  unwanted later{
+      .tag = tag, .bytes = first.bytes, .is_offer = true, .number = first.number, .content = {}};
+  with_[from].kept.push_back(std::move(later));
 }
 
 task<> mailbox::read_whole(wire::link& in, std::size_t from, const header& first) {
@@ -342,6 +387,7 @@ task<> mailbox::read_whole(wire::link& in, std::size_t from, const header& first
     one->is_matched = true;
     one->came = first.bytes;
     co_await read_pieces(in, from, one->place.first(first.bytes));
+    require_whole();
     one->is_done = true;
     co_return;
   }

@@ -87,7 +87,9 @@ private:
   task<> send_offered(std::size_t to, label tag, std::span<const std::byte> bytes);
 
   task<> obtain(std::size_t from, wanted& mine);
+  task<> take_kept(std::size_t from, wanted& mine);
   task<> read_next(std::size_t from);
+  task<> take_offer(std::size_t from, const header& first);
   task<> read_whole(wire::link& in, std::size_t from, const header& first);
   task<> read_pieces(wire::link& in, std::size_t from, std::span<std::byte> bytes);
   void take_body(wire::link& in, std::span<std::byte> place) const;

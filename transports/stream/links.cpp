@@ -171,7 +171,10 @@ std::span<std::byte> link::room_for(const frame& one, std::size_t left) {
 }
 
 bool link::note_taken(const frame& one) noexcept {
-  consumed_ += (one.taken - consumed_) & taken_bits;
+  // A frame that had to wait for room may be overtaken by one that says more.
+  const std::uint64_t more = (one.taken - consumed_) & taken_bits;
+  if (more > taken_bits / 2) return true;
+  consumed_ += more;
   return consumed_ <= sent_;
 }
 
