@@ -79,6 +79,7 @@ DECLARES = {
     "ratio": "micro milli nano ratio",
     "semaphore": "binary_semaphore counting_semaphore",
     "set": "erase_if multiset set",
+    "source_location": "source_location",
     "span": "as_bytes as_writable_bytes data dynamic_extent size span",
     "sstream": "dec hex ios istringstream ostringstream stringstream ws",
     "stdexcept": """domain_error invalid_argument length_error logic_error out_of_range overflow_error range_error
