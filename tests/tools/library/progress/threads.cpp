@@ -43,6 +43,8 @@ int main() {
   std::string text;
   for (const std::string& each : processors_of_threads()) text += " " + each;
   std::printf("rank %zu:%s; %s\n", world.team().rank(), text.c_str(),
-              by_itself ? "goes on by itself" : "goes on in calls");
+              !world.engine().has_own_thread() ? "goes on in calls"
+              : by_itself                      ? "goes on by itself"
+                                               : "does not go on");
   muster::start(muster::barrier(world.team())).wait();
 }
