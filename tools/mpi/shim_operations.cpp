@@ -154,7 +154,7 @@ void shim::start(pending& one) {
   if (tally_.wanted() && !one.makes_team()) {
     tally_.took(one.which(), one.on().team(), one.what());
   }
-  const auto begun = muster::start(driver_.engine(), run(one));  // `ended_` tells of its end
+  muster::start(driver_.engine(), run(one)).detach();  // `ended_` tells of its end
 }
 
 task<> shim::run(pending& one) {
