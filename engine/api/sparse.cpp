@@ -27,13 +27,13 @@ task<std::vector<std::uint64_t>> tell_counts(team& on, std::vector<std::uint64_t
 
 task<> send_sparse(team& on, std::size_t to, std::uint64_t number,
                    std::span<const std::byte> bytes) {
-  const mailbox::label tag{number, mailbox::purpose::sparse};
+  const mailbox::label tag{number, mailbox::owner::sparse};
   co_await on.mail().send(to, tag, bytes);
 }
 
 task<> receive_sparse(team& on, std::size_t from, std::uint64_t number,
                       std::span<std::byte> bytes) {
-  const mailbox::label tag{number, mailbox::purpose::sparse};
+  const mailbox::label tag{number, mailbox::owner::sparse};
   co_await on.mail().receive(from, tag, bytes, 1);
 }
 

@@ -1,13 +1,11 @@
 #include <muster/run/mailbox.hpp>
 
 #include <algorithm>
-#include <coroutine>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include <muster/base/copy_bytes.hpp>
-#include <muster/progress/waiter.hpp>
+#include <muster/run/peer_condition.hpp>
 
 namespace muster {
 
@@ -19,7 +17,9 @@ struct mailbox::header {
   std::uint64_t bytes;
   std::uint64_t number;  // of an offer
   kind what;
-  purpose why;
+  mailbox::owner owner;
+
+  mailbox::label label() const noexcept { return {tag, owner}; }
 };
 
 namespace {
@@ -44,67 +44,6 @@ error as_error(const std::exception_ptr& why) {
   }
 }
 
-std::string with_tag(std::uint64_t tag) { return " with tag " + std::to_string(tag); }
-
-/// Whether a wait is for a peer itself, so that it is in vain once that is gone; or for another
-/// coroutine of this rank, which waits for the peer.
-enum class waits_for : bool { peer, another };
-
-/// Waits until `is_so()`, which depends on a peer.
-template <class Condition>
-class peer_condition final : public waiter {
-public:
-  peer_condition(team& of, std::size_t peer, Condition is_so,
-                 waits_for whom = waits_for::peer) noexcept
-      : of_(of), peer_(peer), is_so_(std::move(is_so)), whom_(whom) {}
-
-  bool ready() noexcept override { return is_so_(); }
-  bool interrupted(clock_time now, bool thorough) noexcept override {
-    if (interrupted_by_scope(now, [this] { return describe() + ": "; }, of_.rank())) return true;
-    if (of_.members().broken()) {
-      if (const auto why = of_.failure()) {
-        interrupt(std::make_exception_ptr(*why));
-        return true;
-      }
-    }
-    return thorough && whom_ == waits_for::peer && peer_is_gone();
-  }
-  void watch() noexcept override {
-    if (peer_ != of_.rank()) of_.members().watch(peer_);
-  }
-  std::string describe() const override {
-    return "a message waits for rank " + std::to_string(peer_);
-  }
-
-  bool await_ready() noexcept { return ready(); }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> self) noexcept {
-    suspend(of_.engine(), self);
-  }
-  void await_resume() { rethrow_interruption(); }
-
-private:
-  bool peer_is_gone() noexcept {
-    const wire::liveness state = of_.members().state(peer_);
-    if (state == wire::liveness::alive) return false;
-    of_.members().all_heard(peer_);  // what it said last
-    if (ready()) return false;
-    const bool died = state == wire::liveness::died;
-    const std::string how = died ? of_.members().how_lost(peer_) : std::string();
-    interrupt(std::make_exception_ptr(
-        error(died ? errc::rank_died : errc::rank_left,
-              "rank " + std::to_string(peer_) + (died ? " died" : " left") +
-                  " while a message waits for it" + (how.empty() ? "" : ": " + how),
-              peer_)));
-    return true;
-  }
-
-  team& of_;
-  std::size_t peer_;
-  Condition is_so_;
-  waits_for whom_;
-};
-
 }  // namespace
 
 /// One of those who send to a peer, who has the link to itself when it is the first.
@@ -122,6 +61,36 @@ public:
 private:
   correspondent& to_;
   std::uint64_t number_;
+};
+
+/// One that is wanted, for as long as its receive waits.
+class mailbox::wanted_here {
+public:
+  wanted_here(correspondent& from, wanted& one) : from_(from), one_(one) {
+    from.wants.push_back(&one);
+  }
+  ~wanted_here() {
+    std::erase(from_.wants, &one_);
+    std::erase_if(from_.invited, [this](const auto& each) { return each.second == &one_; });
+  }
+  wanted_here(const wanted_here&) = delete;
+  wanted_here& operator=(const wanted_here&) = delete;
+
+private:
+  correspondent& from_;
+  wanted& one_;
+};
+
+/// Somebody waits for what comes next, for all.
+class mailbox::reading {
+public:
+  explicit reading(correspondent& from) noexcept : from_(from) { from_.is_read = true; }
+  ~reading() { from_.is_read = false; }
+  reading(const reading&) = delete;
+  reading& operator=(const reading&) = delete;
+
+private:
+  correspondent& from_;
 };
 
 void mailbox::require_rank(const team& of, std::string_view argument, std::size_t rank) {
@@ -142,6 +111,16 @@ bool mailbox::is_zero_copy(std::size_t bytes) const noexcept {
 
 wire::open_link mailbox::link(std::size_t peer, wire::links::purpose what) const {
   return {of_.links(), of_.memory().board().extent().message_lane(), peer, what};
+}
+
+task<> mailbox::or_break(task<> part) {
+  try {
+    co_await std::move(part);
+  } catch (...) {
+    const error why = as_error(std::current_exception());
+    break_team(why);
+    throw why;
+  }
 }
 
 void mailbox::break_team(const error& why) noexcept {
@@ -170,7 +149,7 @@ task<> mailbox::send(std::size_t to, label tag, std::span<const std::byte> bytes
                        .bytes = bytes.size(),
                        .number = 0,
                        .what = header::kind::whole,
-                       .why = tag.why};
+                       .owner = tag.owner};
     co_await send_whole(to, first, bytes);
   }
 }
@@ -181,69 +160,55 @@ task<> mailbox::send_whole(std::size_t to, const header& first, std::span<const 
   const wire::open_link out = link(to, wire::links::purpose::send);
   const std::size_t piece = std::min(bytes.size(), of_.machine().message_piece);
   co_await peer_condition(of_, to, [&] { return out->has_room(sizeof first + piece); });
-  std::optional<error> failed;
-  try {
-    co_await send_pieces(*out, *out, to, first, bytes);
-  } catch (...) {
-    failed = as_error(std::current_exception());
-  }
-  if (!failed) co_return;
-  break_team(*failed);
-  throw *failed;
+  co_await or_break(send_pieces(*out, to, first, bytes));
 }
 
-task<> mailbox::send_pieces(const wire::link& on, wire::link& out, std::size_t to, header first,
+task<> mailbox::send_pieces(wire::link& out, std::size_t to, header first,
                             std::span<const std::byte> bytes) {
   std::span<const std::byte> head = bytes_of(first);
   do {
     const auto piece = bytes.first(std::min(bytes.size(), of_.machine().message_piece));
-    co_await peer_condition(of_, to, [&] { return on.has_room(head.size() + piece.size()); });
+    co_await peer_condition(of_, to, [&] { return out.has_room(head.size() + piece.size()); });
     out.send(head, piece);
     co_await wire::work_wait(of_.time());
     head = {};
     bytes = bytes.subspan(piece.size());
   } while (!bytes.empty());
-  co_await peer_condition(of_, to, [&] { return on.has_left(); });
+  co_await peer_condition(of_, to, [&] { return out.has_left(); });
 }
 
 task<> mailbox::send_offered(std::size_t to, label tag, std::span<const std::byte> bytes) {
-  correspondent& with = with_[to];
-  header offer{.tag = tag.tag,
-               .bytes = bytes.size(),
-               .number = with.offers++,
-               .what = header::kind::offer,
-               .why = tag.why};
+  const header offer{.tag = tag.tag,
+                     .bytes = bytes.size(),
+                     .number = with_[to].offers++,
+                     .what = header::kind::offer,
+                     .owner = tag.owner};
   co_await send_whole(to, offer, {});
-  std::optional<error> failed;
-  try {
-    const wire::open_link out = link(to, wire::links::purpose::send);
-    const auto is_invited = [&] {
-      if (!out->is_invited()) return false;
-      std::uint64_t number = 0;
-      out->peek_invitation(bytes_into(number));
-      return number == offer.number;
-    };
-    co_await peer_condition(of_, to, is_invited);
+  co_await or_break(send_invited(to, offer, bytes));
+}
+
+task<> mailbox::send_invited(std::size_t to, header body, std::span<const std::byte> bytes) {
+  const wire::open_link out = link(to, wire::links::purpose::send);
+  const auto is_invited = [&] {
+    if (!out->is_invited()) return false;
     std::uint64_t number = 0;
-    out->take_invitation(bytes_into(number));
-    const sender_turn mine(with);
-    co_await peer_condition(of_, to, [&] { return mine.has_come() && out->can_put(); });
-    offer.what = header::kind::body;
-    bool is_sent = is_zero_copy(bytes.size());
-    if (is_sent) {
-      out->put(bytes_of(offer), bytes);
-      co_await wire::work_wait(of_.time());
-      co_await peer_condition(of_, to, [&] { return out->has_left(); });
-      is_sent = !out->was_refused();
-    }
-    // Where the system does not let the receiver read it, it goes piece by piece.
-    if (!is_sent) co_await send_pieces(*out, *out, to, offer, bytes);
-  } catch (...) {
-    failed = as_error(std::current_exception());
+    out->peek_invitation(bytes_into(number));
+    return number == body.number;
+  };
+  co_await peer_condition(of_, to, is_invited);
+  std::uint64_t number = 0;
+  out->take_invitation(bytes_into(number));
+  const sender_turn mine(with_[to]);
+  co_await peer_condition(of_, to, [&] { return mine.has_come() && out->can_put(); });
+  body.what = header::kind::body;
+  if (is_zero_copy(bytes.size())) {
+    out->put(bytes_of(body), bytes);
+    co_await wire::work_wait(of_.time());
+    co_await peer_condition(of_, to, [&] { return out->has_left(); });
+    if (!out->was_refused()) co_return;
   }
-  if (!failed) co_return;
-  break_team(*failed);
-  throw *failed;
+  // Where the system does not let the receiver read it, it goes piece by piece.
+  co_await send_pieces(*out, to, body, bytes);
 }
 
 // ---- receiving
@@ -252,18 +217,14 @@ task<std::size_t> mailbox::receive(std::size_t from, label tag, std::span<std::b
                                    std::size_t element) {
   wanted mine{.tag = tag, .place = place, .element = element};
   correspondent& with = with_[from];
-  with.wants.push_back(&mine);
-  std::optional<error> failed;
+  const wanted_here listed(with, mine);
   try {
     co_await obtain(from, mine);
   } catch (...) {
-    failed = as_error(std::current_exception());
-  }
-  std::erase(with.wants, &mine);
-  if (failed) {
-    if (mine.is_matched || failed->code() == errc::mismatched_call) break_team(*failed);
-    std::erase_if(with.invited, [&](const auto& each) { return each.second == &mine; });
-    throw *failed;
+    const error why = as_error(std::current_exception());
+    // What is on its way to its place has to stop; others read what comes for them.
+    if (mine.is_matched || why.code() == errc::mismatched_call) break_team(why);
+    throw why;
   }
   co_return mine.came;
 }
@@ -271,14 +232,13 @@ task<std::size_t> mailbox::receive(std::size_t from, label tag, std::span<std::b
 task<> mailbox::obtain(std::size_t from, wanted& mine) {
   correspondent& with = with_[from];
   const auto is_kept = [&] {
-    return match(from, mine.tag) == &mine &&
-           std::ranges::find(with.kept, mine.tag, &unwanted::tag) != with.kept.end();
+    return match(from, mine.tag) == &mine && with.find_kept(mine.tag) != with.kept.end();
   };
   const bool from_self = from == of_.rank();
   while (!mine.is_done) {
     // Another one reads what comes from there, for all.
     const auto is_mine = [&] { return mine.is_done || is_kept() || (!from_self && !with.is_read); };
-    co_await peer_condition(of_, from, is_mine, waits_for::another);
+    co_await peer_condition(of_, from, is_mine, vain_without::team);
     if (is_kept()) {
       co_await take_kept(from, mine);
     } else if (!mine.is_done) {
@@ -289,7 +249,7 @@ task<> mailbox::obtain(std::size_t from, wanted& mine) {
 
 task<> mailbox::take_kept(std::size_t from, wanted& mine) {
   correspondent& with = with_[from];
-  const auto found = std::ranges::find(with.kept, mine.tag, &unwanted::tag);
+  const auto found = with.find_kept(mine.tag);
   const unwanted one = std::move(*found);
   with.kept.erase(found);
   require_fit(from, mine, one.bytes);
@@ -314,7 +274,7 @@ void mailbox::require_fit(std::size_t from, const wanted& one, std::uint64_t byt
   if (bytes <= one.place.size() && bytes % one.element == 0) return;
   throw error(errc::mismatched_call,
               "receive: rank " + std::to_string(from) + " sent " + std::to_string(bytes) +
-                  " bytes" + with_tag(one.tag.tag) + "; expected at most " +
+                  " bytes with tag " + std::to_string(one.tag.tag) + "; expected at most " +
                   std::to_string(one.place.size()) + " in elements of " +
                   std::to_string(one.element),
               from);
@@ -323,66 +283,49 @@ void mailbox::require_fit(std::size_t from, const wanted& one, std::uint64_t byt
 // One message, for whoever wants it: while its first bytes have not come whoever reads may be
 // stopped, and another one reads on.
 task<> mailbox::read_next(std::size_t from) {
-  correspondent& with = with_[from];
-  struct reading {
-    bool& is_read;
-    explicit reading(bool& flag) noexcept : is_read(flag) { is_read = true; }
-    ~reading() { is_read = false; }
-    reading(const reading&) = delete;
-    reading& operator=(const reading&) = delete;
-  };
-  const reading now(with.is_read);
+  const reading now(with_[from]);
   header first{};
-  std::optional<error> failed;
   {
     const wire::open_link in = link(from, wire::links::purpose::receive);
     co_await peer_condition(of_, from, [&] { return in->holds(sizeof(header)); });
     in->take(bytes_into(first));
-    try {
-      if (first.what == header::kind::whole && !is_offered(first.bytes)) {
-        co_await read_whole(*in, from, first);
-      } else if (first.what == header::kind::body) {
-        co_await read_body(*in, from, first);
-      }
-    } catch (...) {
-      failed = as_error(std::current_exception());
+    if (first.what != header::kind::offer) {
+      co_await or_break(read_content(*in, from, first));
+      co_return;
     }
   }
-  const bool is_read = first.what == header::kind::body ||
-                       (first.what == header::kind::whole && !is_offered(first.bytes));
-  if (!failed && is_read) co_return;
-  if (!failed) {
-    try {
-      co_await take_offer(from, first);
-    } catch (...) {
-      failed = as_error(std::current_exception());
-    }
-  }
-  if (!failed) co_return;
-  break_team(*failed);
-  throw *failed;
+  co_await or_break(take_offer(from, first));
 }
 
-task<> mailbox::take_offer(std::size_t from, const header& first) {
-  if (first.what != header::kind::offer) {
+task<> mailbox::read_content(wire::link& in, std::size_t from, header first) {
+  if (first.what == header::kind::body) {
+    co_await read_body(in, from, first);
+  } else if (first.what == header::kind::whole && !is_offered(first.bytes)) {
+    co_await read_whole(in, from, first);
+  } else {
     throw error(errc::mismatched_call,
                 "receive: rank " + std::to_string(from) + " sent what cannot be a message", from);
   }
-  const label tag{first.tag, first.why};
-  if (wanted* const one = match(from, tag)) {
+}
+
+task<> mailbox::take_offer(std::size_t from, const header& first) {
+  if (wanted* const one = match(from, first.label())) {
     require_fit(from, *one, first.bytes);
     one->is_matched = true;
     one->came = first.bytes;
     co_await invite(from, *one, first.number, first.bytes);
     co_return;
   }
-  unwanted later{
-      .tag = tag, .bytes = first.bytes, .is_offer = true, .number = first.number, .content = {}};
+  unwanted later{.tag = first.label(),
+                 .bytes = first.bytes,
+                 .is_offer = true,
+                 .number = first.number,
+                 .content = {}};
   with_[from].kept.push_back(std::move(later));
 }
 
 task<> mailbox::read_whole(wire::link& in, std::size_t from, const header& first) {
-  if (wanted* const one = match(from, {first.tag, first.why})) {
+  if (wanted* const one = match(from, first.label())) {
     require_fit(from, *one, first.bytes);
     one->is_matched = true;
     one->came = first.bytes;
@@ -391,11 +334,8 @@ task<> mailbox::read_whole(wire::link& in, std::size_t from, const header& first
     one->is_done = true;
     co_return;
   }
-  unwanted one{.tag = {first.tag, first.why},
-               .bytes = first.bytes,
-               .is_offer = false,
-               .number = 0,
-               .content = {}};
+  unwanted one{
+      .tag = first.label(), .bytes = first.bytes, .is_offer = false, .number = 0, .content = {}};
   one.content.resize(first.bytes);
   co_await read_pieces(in, from, one.content);
   with_[from].kept.push_back(std::move(one));

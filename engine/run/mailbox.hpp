@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -31,11 +32,11 @@ public:
   /// \throws error `errc::invalid_argument` where the team has no such rank
   static void require_rank(const team& of, std::string_view argument, std::size_t rank);
 
-  /// Whose messages they are: the program's have tags of its own.
-  enum class purpose : std::uint32_t { program, sparse, sequencer };
+  /// Whose messages they are: each has tags of its own.
+  enum class owner : std::uint32_t { program, sparse, sequencer };
   struct label {
     std::uint64_t tag;
-    purpose why = purpose::program;
+    mailbox::owner owner = mailbox::owner::program;
     bool operator==(const label&) const = default;
   };
 
@@ -73,8 +74,14 @@ private:
     std::deque<unwanted> kept;
     std::deque<std::pair<std::uint64_t, wanted*>> invited;  // offers, in order
     bool is_read = false;                                   // somebody waits for what comes next
+
+    std::deque<unwanted>::iterator find_kept(const label& tag) {
+      return std::ranges::find(kept, tag, &unwanted::tag);
+    }
   };
   class sender_turn;
+  class wanted_here;
+  class reading;
 
   /// Whether a message is offered first, and whether it then goes straight into its place.
   bool is_offered(std::size_t bytes) const noexcept;
@@ -82,13 +89,16 @@ private:
   wire::open_link link(std::size_t peer, wire::links::purpose what) const;
 
   task<> send_whole(std::size_t to, const header& first, std::span<const std::byte> bytes);
-  task<> send_pieces(const wire::link& on, wire::link& out, std::size_t to, header first,
+  task<> send_pieces(wire::link& out, std::size_t to, header first,
                      std::span<const std::byte> bytes);
   task<> send_offered(std::size_t to, label tag, std::span<const std::byte> bytes);
+
+  task<> send_invited(std::size_t to, header body, std::span<const std::byte> bytes);
 
   task<> obtain(std::size_t from, wanted& mine);
   task<> take_kept(std::size_t from, wanted& mine);
   task<> read_next(std::size_t from);
+  task<> read_content(wire::link& in, std::size_t from, header first);
   task<> take_offer(std::size_t from, const header& first);
   task<> read_whole(wire::link& in, std::size_t from, const header& first);
   task<> read_pieces(wire::link& in, std::size_t from, std::span<std::byte> bytes);
@@ -101,7 +111,8 @@ private:
   /// \throws error where the team is broken: who waited for a message may be gone.
   void require_whole() const;
 
-  /// A message was stopped half-way, or does not fit: the team is broken.
+  /// Runs a part of a message that may not be left half-way: where it fails the team is broken.
+  task<> or_break(task<> part);
   void break_team(const error& why) noexcept;
 
   team& of_;
