@@ -46,10 +46,7 @@ public:
   void await_suspend(std::coroutine_handle<Promise> self) noexcept {
     suspend(in_.engine(), self);
   }
-  void await_resume() {
-    rethrow_interruption();
-    if (in_.failure_) std::rethrow_exception(in_.failure_);
-  }
+  void await_resume() { rethrow_interruption(); }
 
 private:
   sequencer& in_;
@@ -148,7 +145,7 @@ void sequencer::pump() {
   pumping_ = start(engine(), std::move(work));
 }
 
-mailbox::label sequencer::label() const noexcept { return {number_, mailbox::purpose::sequencer}; }
+mailbox::label sequencer::label() const noexcept { return {number_, mailbox::owner::sequencer}; }
 
 task<> sequencer::tell_keys(muster::team& on, mailbox::label label, std::shared_ptr<telling> what) {
   try {

@@ -5,7 +5,6 @@
 #include <muster/api/shrink.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -92,6 +91,9 @@ private:
       if (among_.is_gone(rank)) gone[rank / 64] |= word{1} << (rank % 64);
     }
   }
+  static bool names(std::span<const word> gone, std::size_t rank) noexcept {
+    return (gone[rank / 64] >> (rank % 64) & 1) != 0;
+  }
   static std::span<word> gone_in(std::span<word> message) {
     return message.subspan(sizeof(opinion) / sizeof(word));
   }
@@ -103,7 +105,7 @@ private:
     is_unanimous_ = true;
     for (std::size_t rank = 0; rank < of_.size(); ++rank) {
       // Who is gone by now was not when this rank spoke, or has said nothing.
-      const bool was_gone = (gone_in(said)[rank / 64] >> (rank % 64) & 1) != 0;
+      const bool was_gone = names(gone_in(said), rank);
       if (among_.is_gone(rank)) {
         is_unanimous_ = is_unanimous_ && was_gone;
         continue;
@@ -121,7 +123,7 @@ private:
 
   void learn(std::span<const word> gone) {
     for (std::size_t rank = 0; rank < of_.size(); ++rank) {
-      if ((gone[rank / 64] >> (rank % 64) & 1) != 0) among_.take_for_gone(rank);
+      if (names(gone, rank)) among_.take_for_gone(rank);
     }
     if (among_.is_gone(of_.rank())) {
       throw error(errc::rank_died,

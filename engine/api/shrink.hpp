@@ -25,9 +25,8 @@ namespace muster {
 /// \throws error
 ///   - `errc::rank_died`: the others hold this rank for dead;
 ///   - `errc::resource`: there is no memory for another team, on every rank;
-///   - `errc::stopped`, `errc::deadline_exceeded`: see `with_stop`, `with_timeout`. No other
-///   attempt
-///     on `of` is possible then: `errc::invalid_argument`.
+///   - `errc::stopped`, `errc::deadline_exceeded`: see `with_stop`, `with_timeout`;
+///   - `errc::invalid_argument`: another call for `of` is under way, or was ended so.
 task<std::unique_ptr<team>> shrink(team& of);
 
 }  // namespace muster

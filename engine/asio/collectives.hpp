@@ -83,16 +83,14 @@ struct in_order {
   sequencer* by;
   std::uint64_t key;
   Call call;
-  bool has_turn = false;
+  bool has_place = false;  // in the team's order, or is about to
 
   auto operator()() {
     return by->run(key, [this] {
-      has_turn = true;
+      has_place = true;
       return call();
     });
   }
-  /// Whether it has its place in the team's order, perhaps.
-  bool has_place() const noexcept { return has_turn; }
 };
 
 /// The token is the last of them.

@@ -142,8 +142,8 @@ private:
   /// Whether the call has its place in the team's order. One that waits in a sequencer says so
   /// itself.
   bool has_place() const noexcept {
-    if constexpr (requires { begin_.has_place(); }) {
-      return begin_.has_place();
+    if constexpr (requires { begin_.has_place; }) {
+      return begin_.has_place;
     } else {
       return true;
     }
