@@ -84,7 +84,7 @@ void check_usable(std::span<const int> processors) {
 }  // namespace
 
 engine::engine(engine_options options, doorbell bell)
-    : has_own_thread_(options.mode == progress::thread),
+    : has_own_thread_(options.progress == progress::thread),
       waiting_(options.waiting),
       bell_(std::move(bell)),
       sources_(std::move(options.sources)),
@@ -115,8 +115,7 @@ void engine::stop() {
     thread_.join();
   }
   // Nothing may go on instead of being stopped: its buffers may be gone.
-  while (resume_interrupted(true)) {
-  }
+  resume_interrupted_until([] { return false; });
   drive_until(all_ended);
 }
 

@@ -66,7 +66,7 @@ private:
 };
 
 struct engine_options {
-  progress mode = progress::caller;
+  muster::progress progress = muster::progress::caller;
   waiting_policy waiting = waiting_policy::core_of_its_own();
   /// `progress::thread` only: the processors that its thread may use; none: any.
   std::vector<int> processors = {};
@@ -115,6 +115,13 @@ public:
   /// Ends what was stopped, is past its deadline or waits in vain; `thorough` as in
   /// `waiter::interrupted`. True if some coroutine was resumed.
   bool resume_interrupted(bool thorough);
+  /// After something was asked to stop: ends it at once, before what it waits for comes after all.
+  /// Until `done()`, or as far as it gets.
+  template <class Done>
+  void resume_interrupted_until(Done done) {
+    while (!done() && resume_interrupted(true)) {
+    }
+  }
 
   /// For `progress::external`: true when nothing is ready and the descriptor will become readable
   /// as soon as something may be; false when `poll` should be called again first.

@@ -186,10 +186,7 @@ public:
   bool valid() const noexcept { return promise_ != nullptr; }
 
   /// Asks the operation to stop; any thread. How it ends, `wait` and `co_await` tell.
-  void request_stop() noexcept {
-    promise_->scope.request_stop();
-    where().ring();
-  }
+  void request_stop() noexcept { ask_to_stop(stop_scope::on_request); }
 
   /// Lets the operation run on, and empties the future. Its result is lost, and how it ended.
   ///
@@ -299,16 +296,18 @@ private:
     }
   }
 
+  void ask_to_stop(const char* why) noexcept {
+    promise_->scope.request_stop(why);
+    where().ring();
+  }
+
   void stop_and_wait() noexcept {
+    ask_to_stop("stopped, since its future was destroyed");
     engine& where = this->where();
-    promise_->scope.request_stop("stopped, since its future was destroyed");
-    where.ring();
     if (where.has_own_thread() && !where.on_own_thread()) return block_until_end();
-    // At once, before what it waits for comes after all.
-    while (!promise_->done() && where.resume_interrupted(true)) {
-    }
-    if (where.has_virtual_clock()) return;
-    where.drive_until([this] { return promise_->done(); });
+    const auto is_over = [this] { return promise_->done(); };
+    where.resume_interrupted_until(is_over);
+    if (!where.has_virtual_clock()) where.drive_until(is_over);
   }
 
   /// What is `kept` is a parameter: it goes after everything in the coroutine.

@@ -33,9 +33,9 @@ scope::~scope() {
     for (std::size_t left = size(); left != 0; left = size()) pending_.wait(left);
     return;
   }
-  while (size() != 0 && engine_.resume_interrupted(true)) {
-  }
-  engine_.drive_until([this] { return size() == 0; });
+  const auto all_ended = [this] { return size() == 0; };
+  engine_.resume_interrupted_until(all_ended);
+  engine_.drive_until(all_ended);
 }
 
 task<> scope::join() {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <coroutine>
+#include <stdexcept>
 
 #include <muster/coro/task.hpp>
 #include <muster/progress/engine.hpp>
@@ -40,5 +41,14 @@ public:
 private:
   std::atomic<bool> open_{false};
 };
+
+inline task<int> give_after(const gate& at, int value) {
+  co_await at.passed();
+  co_return value;
+}
+inline task<> fail_after(const gate& at) {
+  co_await at.passed();
+  throw std::runtime_error("as asked");
+}
 
 }  // namespace muster::testing

@@ -74,17 +74,17 @@ void place_thread(engine_options& options, const rank_place& where, const world_
     options.processors = spare_processor(where);
     const bool any_may_do = has_unbound_ranks(where) && where.processors >= 2 * where.here.size();
     const bool needs_spare = of.thread_on == thread_place::spare_or_none && !any_may_do;
-    if (options.processors.empty() && needs_spare) options.mode = progress::caller;
+    if (options.processors.empty() && needs_spare) options.progress = progress::caller;
   }
 }
 
 engine_options options_for(const wire::fabric& reach, const rank_place& where,
                            const world_options& of) {
   engine_options options;
-  options.mode = of.progress;
+  options.progress = of.progress;
   place_thread(options, where, of);
-  options.waiting = waiting_for(options.mode, where);
-  if (options.mode == progress::caller) options.waiting.when_idle = of.when_idle;
+  options.waiting = waiting_for(options.progress, where);
+  if (options.progress == progress::caller) options.waiting.when_idle = of.when_idle;
   options.sources = {reach.source()};
   return options;
 }

@@ -17,7 +17,7 @@ rank::rank(simulation& in, std::size_t number, node& on, core& by)
       core_(by),
       awake_for_(in.awake_for(number)),
       sent_to_(in.shape().size()),
-      engine_({.mode = progress::external, .waiting = waiting_policy::asleep(), .clock = this},
+      engine_({.progress = progress::external, .waiting = waiting_policy::asleep(), .clock = this},
               doorbell::none()),
       fabric_(*this, in),
       team_(engine_, fabric_, in.shape(), number, in.rows(), in.machine()) {}

@@ -67,7 +67,7 @@ task<> pass(const gate& at) { co_await at.passed(); }
 
 TEST_CASE("a deadline limits the sleep") {
   const watchdog alive("external: deadline");
-  engine here({.mode = progress::external});
+  engine here({.progress = progress::external});
   const gate never;
   future<> work = start(here, with_timeout(30ms, pass(never)));
   CHECK(here.prepare_to_sleep());
@@ -78,7 +78,7 @@ TEST_CASE("a deadline limits the sleep") {
 }
 
 TEST_CASE("nothing to wait for: no limit; the bell makes the descriptor readable, poll resets it") {
-  engine here({.mode = progress::external});
+  engine here({.progress = progress::external});
   CHECK_FALSE(here.sleep_limit());
   REQUIRE(here.prepare_to_sleep());
   pollfd entry{.fd = here.wakeup_descriptor(), .events = POLLIN, .revents = 0};
@@ -90,7 +90,7 @@ TEST_CASE("nothing to wait for: no limit; the bell makes the descriptor readable
 }
 
 TEST_CASE("what is ready before the sleep prevents it") {
-  engine here({.mode = progress::external});
+  engine here({.progress = progress::external});
   gate at;
   future<> work = start(here, pass(at));
   at.open();
@@ -115,7 +115,7 @@ public:
 private:
   static engine_options options(shm::fabric& reach) {
     engine_options result;
-    result.mode = progress::external;
+    result.progress = progress::external;
     result.sources = {reach.source()};
     return result;
   }

@@ -24,15 +24,6 @@
 namespace muster::testing {
 namespace {
 
-task<int> give_after(const gate& at, int value) {
-  co_await at.passed();
-  co_return value;
-}
-task<> fail_after(const gate& at) {
-  co_await at.passed();
-  throw std::runtime_error("as asked");
-}
-
 TEST_CASE("start runs up to the first wait, ready looks once, wait drives to the end") {
   engine here;
   gate at;
@@ -62,7 +53,7 @@ task<> set_after(const gate& when, std::shared_ptr<bool> flag) {
 
 TEST_CASE("a future that is destroyed stops its operation and waits for its end") {
   for (const progress mode : {progress::caller, progress::thread}) {
-    engine here({.mode = mode});
+    engine here({.progress = mode});
     gate at;
     auto done = std::make_shared<bool>(false);
     {
@@ -93,7 +84,7 @@ TEST_CASE("so does one that is assigned to, and one that an exception destroys")
 }
 
 TEST_CASE("an operation that goes on after it was asked to stop is waited for") {
-  engine here({.mode = progress::thread});
+  engine here({.progress = progress::thread});
   gate at;
   std::atomic<bool> begun = false;
   std::atomic<bool> ended = false;
@@ -116,7 +107,7 @@ TEST_CASE("an operation that goes on after it was asked to stop is waited for") 
 
 TEST_CASE("futures are destroyed in coroutines, on their engine's own thread") {
   for (const progress mode : {progress::caller, progress::thread}) {
-    engine here({.mode = mode});
+    engine here({.progress = mode});
     gate at;
     gate never;
     auto flag = std::make_shared<bool>(false);
@@ -147,7 +138,7 @@ TEST_CASE("stop requests end the operation, and its future says so") {
 
 TEST_CASE("a detached operation runs on, and what is given to it lives as long") {
   for (const progress mode : {progress::caller, progress::thread}) {
-    engine here({.mode = mode});
+    engine here({.progress = mode});
     gate at;
     std::atomic<int> ended = 0;
     const auto count = [](const gate& when, std::atomic<int>& times) -> task<> {

@@ -31,7 +31,7 @@ TEST_CASE("an idle engine with a thread of its own") {
   const watchdog alive("idle engine");
   for (const waiting_policy policy : {waiting_policy::core_of_its_own(),
                                       waiting_policy::cores_shared(), waiting_policy::asleep()}) {
-    engine here({.mode = progress::thread, .waiting = policy});
+    engine here({.progress = progress::thread, .waiting = policy});
     const auto before = start(here, processor_time_of_engine()).wait();
     std::this_thread::sleep_for(wait);
     CHECK(start(here, processor_time_of_engine()).wait() - before < allowed);

@@ -33,18 +33,10 @@ task<> count_after(const gate& at, std::atomic<int>& count) {
   co_await at.passed();
   ++count;
 }
-task<int> give_after(const gate& at, int value) {
-  co_await at.passed();
-  co_return value;
-}
-task<> fail_after(const gate& at) {
-  co_await at.passed();
-  throw std::runtime_error("as asked");
-}
 
 TEST_CASE("join completes when all has ended, also what was spawned meanwhile") {
   for (const progress mode : modes) {
-    engine here({.mode = mode});
+    engine here({.progress = mode});
     gate at;
     std::atomic<int> count = 0;
     muster::scope all(here);
@@ -83,7 +75,7 @@ TEST_CASE("one that fails is told by join, once, and ends no other") {
 
 TEST_CASE("request_stop ends what is under way, and what is spawned later") {
   for (const progress mode : modes) {
-    engine here({.mode = mode});
+    engine here({.progress = mode});
     gate at;
     std::atomic<int> count = 0;
     muster::scope all(here);
@@ -99,7 +91,7 @@ TEST_CASE("request_stop ends what is under way, and what is spawned later") {
 
 TEST_CASE("a scope that goes stops what is under way, and waits for its end") {
   for (const progress mode : modes) {
-    engine here({.mode = mode});
+    engine here({.progress = mode});
     gate at;
     const auto uses = std::make_shared<std::atomic<int>>(0);
     const auto work = [](const gate& when, std::shared_ptr<std::atomic<int>> what) -> task<> {
@@ -133,7 +125,7 @@ TEST_CASE("a deadline ends the wait for a scope, and not its operations") {
 }
 
 TEST_CASE("spawned from several threads, on an engine with a thread of its own") {
-  engine here({.mode = progress::thread});
+  engine here({.progress = progress::thread});
   gate at;
   at.open();
   std::atomic<int> count = 0;

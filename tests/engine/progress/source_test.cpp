@@ -73,7 +73,7 @@ TEST_CASE("an engine sleeps on the descriptor of its source") {
 TEST_CASE("what has come before the sleep prevents it") {
   gate at;
   mail source(at);
-  engine here({.mode = progress::external, .sources = {&source}});
+  engine here({.progress = progress::external, .sources = {&source}});
   future<> work = start(here, pass(at));
   source.come();
   CHECK_FALSE(here.prepare_to_sleep());
@@ -86,7 +86,7 @@ TEST_CASE("one descriptor stands for the bell and all sources") {
   gate second;
   mail one(first);
   mail other(second);
-  engine here({.mode = progress::external, .sources = {&one, &other}});
+  engine here({.progress = progress::external, .sources = {&one, &other}});
   const auto is_readable = [&here] {
     pollfd entry{.fd = here.wakeup_descriptor(), .events = POLLIN, .revents = 0};
     return ::poll(&entry, 1, 0) == 1;

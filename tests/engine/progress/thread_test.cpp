@@ -23,13 +23,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const engine_options own_thread = {.mode = progress::thread, .waiting = waiting_policy::asleep()};
+const engine_options own_thread = {.progress = progress::thread,
+                                   .waiting = waiting_policy::asleep()};
 
 task<std::thread::id> where_am_i() { co_return std::this_thread::get_id(); }
-task<int> give_after(const gate& at, int value) {
-  co_await at.passed();
-  co_return value;
-}
 
 TEST_CASE("coroutines run on the engine's thread, one and the same") {
   const watchdog alive("thread: where");
@@ -41,8 +38,8 @@ TEST_CASE("coroutines run on the engine's thread, one and the same") {
 
 TEST_CASE("a processor that there is not is refused") {
   for (const int none : {CPU_SETSIZE - 1, 1'000'000}) {
-    const auto why =
-        failure_of([none] { const engine here({.mode = progress::thread, .processors = {none}}); });
+    const auto why = failure_of(
+        [none] { const engine here({.progress = progress::thread, .processors = {none}}); });
     REQUIRE(why);
     CHECK(why->code() == errc::invalid_argument);
     CHECK(why->text().find("processors has " + std::to_string(none)) != std::string::npos);

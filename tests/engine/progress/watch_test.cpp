@@ -51,7 +51,7 @@ task<> pass(both& wait) { co_await wait; }
 TEST_CASE("the first that is missing is asked") {
   std::array<gate, 2> gates;
   both wait(gates, 0);
-  engine here({.mode = progress::external});
+  engine here({.progress = progress::external});
   const future<> work = start(here, pass(wait));
   CHECK(here.prepare_to_sleep());
   CHECK(wait.asked == 0);
@@ -62,7 +62,7 @@ TEST_CASE("the first that is missing is asked") {
 TEST_CASE("when it comes just then, the next one is asked before the engine sleeps") {
   std::array<gate, 2> gates;
   both wait(gates, 1);
-  engine here({.mode = progress::external});
+  engine here({.progress = progress::external});
   const future<> work = start(here, pass(wait));
   CHECK(here.prepare_to_sleep());
   CHECK(wait.asked == 1);
@@ -73,7 +73,7 @@ TEST_CASE("when it comes just then, the next one is asked before the engine slee
 TEST_CASE("when all come just then, the engine does not sleep") {
   std::array<gate, 2> gates;
   both wait(gates, 2);
-  engine here({.mode = progress::external});
+  engine here({.progress = progress::external});
   const future<> work = start(here, pass(wait));
   CHECK_FALSE(here.prepare_to_sleep());
   CHECK(here.poll());
