@@ -19,6 +19,7 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
+#include "tests/harness/layouts.hpp"
 #include "tests/support/says.hpp"
 #include "tools/conformance/random.hpp"
 #include "tools/conformance/watchdog.hpp"
@@ -27,20 +28,6 @@ namespace muster::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::vector<thread_options> layouts(std::size_t ranks) {
-  std::vector<thread_options> all = {
-      {}, {.share_address_space = false}, {.progress = progress::thread}};
-  if (ranks < 2) return all;
-  thread_options apart;
-  for (std::size_t rank = 0; rank < ranks; ++rank) apart.node_of.push_back(rank % 2);
-  all.push_back(apart);
-  apart.network = between_nodes::tcp;
-  all.push_back(apart);
-  apart.connections = 2;
-  all.push_back(apart);
-  return all;
-}
 
 const std::vector<std::size_t>& lengths() {
   static const std::vector<std::size_t> all = {0,      1,      7,      4096,    16384,
@@ -58,7 +45,7 @@ std::vector<std::uint8_t> content(std::size_t from, std::size_t to, std::uint64_
 
 TEST_CASE("every rank to every rank, of any length, tags in another order") {
   for (const std::size_t ranks : {1, 2, 5}) {
-    for (const thread_options& layout : layouts(ranks)) {
+    for (const thread_options& layout : all_layouts_and_threads(ranks)) {
       const watchdog alive("messages");
       run_threads(
           ranks,
@@ -94,7 +81,7 @@ TEST_CASE("every rank to every rank, of any length, tags in another order") {
 }
 
 TEST_CASE("messages of one tag come in order, and may be shorter than there is room") {
-  for (const thread_options& layout : layouts(2)) {
+  for (const thread_options& layout : all_layouts_and_threads(2)) {
     const watchdog alive("order of messages");
     run_threads(
         2,
@@ -122,7 +109,7 @@ TEST_CASE("messages of one tag come in order, and may be shorter than there is r
 }
 
 TEST_CASE("messages and collectives at once") {
-  for (const thread_options& layout : layouts(3)) {
+  for (const thread_options& layout : all_layouts_and_threads(3)) {
     const watchdog alive("messages and collectives");
     run_threads(
         3,
@@ -165,7 +152,7 @@ TEST_CASE("no such rank") {
 
 TEST_CASE("a message that is longer than there is room breaks the team, and is named") {
   for (const std::size_t length : {10, 100'000}) {
-    for (const thread_options& layout : layouts(2)) {
+    for (const thread_options& layout : all_layouts_and_threads(2)) {
       const watchdog alive("too long");
       run_threads(
           2,
@@ -190,7 +177,7 @@ TEST_CASE("a message that is longer than there is room breaks the team, and is n
 }
 
 TEST_CASE("a receive that waits for nothing yet may be stopped, and breaks nothing") {
-  for (const thread_options& layout : layouts(2)) {
+  for (const thread_options& layout : all_layouts_and_threads(2)) {
     const watchdog alive("stopped receive");
     run_threads(
         2,
@@ -218,7 +205,7 @@ TEST_CASE("a receive that waits for nothing yet may be stopped, and breaks nothi
 }
 
 TEST_CASE("a long message that is stopped half-way breaks the team for both") {
-  for (const thread_options& layout : layouts(2)) {
+  for (const thread_options& layout : all_layouts_and_threads(2)) {
     const watchdog alive("stopped send");
     run_threads(
         2,
@@ -241,7 +228,7 @@ TEST_CASE("a long message that is stopped half-way breaks the team for both") {
 }
 
 TEST_CASE("a rank that is gone is not waited for") {
-  for (thread_options layout : layouts(2)) {
+  for (thread_options layout : all_layouts_and_threads(2)) {
     const watchdog alive("gone");
     run_threads(
         2,
@@ -264,7 +251,7 @@ TEST_CASE("a rank that is gone is not waited for") {
 TEST_CASE("sparse exchanges: any pattern, any lengths") {
   const std::uint64_t seed = run_seed();
   for (const std::size_t ranks : {1, 2, 3, 8, 17}) {
-    for (const thread_options& layout : layouts(ranks)) {
+    for (const thread_options& layout : all_layouts_and_threads(ranks)) {
       const watchdog alive("sparse exchange");
       run_threads(
           ranks,

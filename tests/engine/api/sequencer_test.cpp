@@ -18,6 +18,7 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
+#include "tests/harness/layouts.hpp"
 #include "tests/support/says.hpp"
 #include "tools/conformance/random.hpp"
 #include "tools/conformance/watchdog.hpp"
@@ -26,17 +27,6 @@ namespace muster::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::vector<thread_options> layouts(std::size_t ranks) {
-  std::vector<thread_options> all = {{}, {.progress = progress::thread}};
-  if (ranks < 2) return all;
-  thread_options apart;
-  for (std::size_t rank = 0; rank < ranks; ++rank) apart.node_of.push_back(rank % 2);
-  all.push_back(apart);
-  apart.network = between_nodes::tcp;
-  all.push_back(apart);
-  return all;
-}
 
 /// Each key's call adds up its own numbers, so that calls that meet another key's are seen.
 task<> add_up(sequencer& order, team& of, std::uint64_t key, std::vector<std::int64_t>& values) {
@@ -55,7 +45,7 @@ TEST_CASE("calls in any order on any rank meet those of their key") {
   constexpr std::uint64_t calls = 200;
   const std::uint64_t seed = run_seed();
   for (const std::size_t ranks : {1, 2, 3, 5, 8}) {
-    for (const thread_options& layout : layouts(ranks)) {
+    for (const thread_options& layout : all_layouts_and_threads(ranks)) {
       const watchdog alive("sequencer");
       run_threads(
           ranks,

@@ -17,6 +17,7 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
+#include "tests/harness/layouts.hpp"
 #include "tests/support/says.hpp"
 #include "tools/conformance/watchdog.hpp"
 
@@ -24,21 +25,6 @@ namespace muster::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::vector<thread_options> layouts(std::size_t ranks) {
-  std::vector<thread_options> all = {{}, {.share_address_space = false}};
-  for (const std::size_t nodes : {std::size_t{2}, std::size_t{3}, ranks}) {
-    if (nodes > ranks) continue;
-    thread_options some;
-    for (std::size_t rank = 0; rank < ranks; ++rank) some.node_of.push_back(rank % nodes);
-    all.push_back(some);
-    some.network = between_nodes::tcp;
-    all.push_back(some);
-    some.connections = 2;
-    all.push_back(some);
-  }
-  return all;
-}
 
 /// What each of its ranks was in the old team, in the order of the new one.
 std::vector<std::size_t> ranks_in(team& of, std::size_t old_rank) {
@@ -64,7 +50,7 @@ void break_by_deadline(team& of) {
 
 TEST_CASE("of a whole team: the same ranks, and the old one goes on") {
   for (const std::size_t ranks : {1, 2, 3, 5, 8, 17}) {
-    for (const thread_options& layout : layouts(ranks)) {
+    for (const thread_options& layout : all_layouts(ranks)) {
       const watchdog alive("shrink of a whole team");
       run_threads(
           ranks,
@@ -85,7 +71,7 @@ TEST_CASE("of a whole team: the same ranks, and the old one goes on") {
 
 TEST_CASE("of a team that a deadline broke, again and again") {
   for (const std::size_t ranks : {2, 3, 8}) {
-    for (const thread_options& layout : layouts(ranks)) {
+    for (const thread_options& layout : all_layouts(ranks)) {
       const watchdog alive("shrink of a broken team");
       run_threads(
           ranks,
@@ -110,7 +96,7 @@ TEST_CASE("of a team that a deadline broke, again and again") {
 }
 
 TEST_CASE("of the job's own team, broken while long blocks were under way") {
-  for (const thread_options& layout : layouts(4)) {
+  for (const thread_options& layout : all_layouts(4)) {
     const watchdog alive("shrink of the job's team");
     run_threads(
         4,
@@ -133,7 +119,7 @@ TEST_CASE("of the job's own team, broken while long blocks were under way") {
 }
 
 TEST_CASE("of those who are alive, and of those of these") {
-  for (const thread_options& layout : layouts(5)) {
+  for (const thread_options& layout : all_layouts(5)) {
     const watchdog alive("shrink after deaths");
     std::atomic<int> here{0};
     // Whoever goes does so when the others are done with what it took part in.
