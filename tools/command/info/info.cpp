@@ -164,9 +164,9 @@ std::string describe_progress() {
   fmt::format_to(
       out, "  a world by itself    {} ({})\n", name_of(chosen),
       asked == nullptr ? "MUSTER_PROGRESS is not set" : fmt::format("MUSTER_PROGRESS={}", asked));
-  fmt::format_to(out,
-                 "  the same, where the program's options ask for something else: that, unless "
-                 "MUSTER_PROGRESS is set\n");
+  fmt::format_to(
+      out,
+      "                       unless it asks for something else and the variable is not set\n");
   fmt::format_to(out, "  in Boost.Asio        the io_context, whatever MUSTER_PROGRESS says\n");
   fmt::format_to(out, "  in an MPI program    calls of MPI, unless MUSTER_PROGRESS is set\n");
   fmt::format_to(out,
