@@ -1,7 +1,5 @@
 #pragma once
 
-#include <boost/asio/async_result.hpp>
-
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +11,7 @@
 #include <muster/api/collectives.hpp>
 #include <muster/api/sequencer.hpp>
 #include <muster/api/values.hpp>
-#include <muster/asio/operation.hpp>
+#include <muster/asio/awaited.hpp>
 
 /// Collectives as asynchronous operations of Boost.Asio: each takes what its namesake of `muster`
 /// does, and a completion token at its end.
@@ -69,12 +67,11 @@ struct prepared {
 };
 
 template <class Call, class Token, class... A>
-auto initiate(team& on, Call call, Token&& token, A&&... given) {
+auto initiate_with(team& on, Call call, Token&& token, A&&... given) {
   using begin = prepared<Call, kept<A&&>...>;
-  using value = typename std::invoke_result_t<begin&>::value_type;
-  return net::async_initiate<Token, typename completion<value>::signature>(
-      initiation{}, token, driver_of(on),
-      begin{&on, call, std::tuple<kept<A&&>...>(std::forward<A>(given)...)});
+  return initiate(driver_of(on),
+                  begin{&on, call, std::tuple<kept<A&&>...>(std::forward<A>(given)...)},
+                  std::forward<Token>(token));
 }
 
 /// A call that waits in a sequencer for its turn.
@@ -101,8 +98,8 @@ auto initiate_with_last(team& on, Call call, All&&... all) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     using tuple = std::tuple<All&&...>;
     using token = std::tuple_element_t<sizeof...(All) - 1, tuple>;
-    return initiate(on, call, std::forward<token>(std::get<sizeof...(All) - 1>(given)),
-                    std::forward<std::tuple_element_t<I, tuple>>(std::get<I>(given))...);
+    return initiate_with(on, call, std::forward<token>(std::get<sizeof...(All) - 1>(given)),
+                         std::forward<std::tuple_element_t<I, tuple>>(std::get<I>(given))...);
   }(std::make_index_sequence<sizeof...(All) - 1>());
 }
 
@@ -259,18 +256,16 @@ auto async_alltoallv(team& on, A&&... arguments_and_token) {
 template <class T, class Token>
 auto async_run(team& on, task<T> work, Token&& token) {
   auto begin = [own = std::move(work)]() mutable { return std::move(own); };
-  return boost::asio::async_initiate<Token, typename detail::completion<T>::signature>(
-      detail::initiation{}, token, detail::driver_of(on), std::move(begin));
+  return detail::initiate(detail::driver_of(on), std::move(begin), std::forward<Token>(token));
 }
 
 /// `sequencer::run`, and a completion token: calls `call()` when it is the turn of `key`, and runs
 /// the task of a collective that it returns.
 template <std::invocable Call, class Token>
 auto async_in_order(sequencer& by, std::uint64_t key, Call call, Token&& token) {
-  using begin = detail::in_order<Call>;
-  using value = typename std::invoke_result_t<Call&>::value_type;
-  return boost::asio::async_initiate<Token, typename detail::completion<value>::signature>(
-      detail::initiation{}, token, detail::driver_of(by.team()), begin{&by, key, std::move(call)});
+  return detail::initiate(detail::driver_of(by.team()),
+                          detail::in_order<Call>{&by, key, std::move(call)},
+                          std::forward<Token>(token));
 }
 
 }  // namespace muster::asio

@@ -8,6 +8,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
+#include <mutex>
 
 #include <muster/base/error.hpp>
 
@@ -32,9 +33,26 @@ driver::driver(net::io_context& by, muster::engine& of)
       timer_(by) {}
 
 void driver::close() {
+  const std::scoped_lock alone(at_engine_);
   closed_ = true;
   end_sleep();
   engine_.stop();
+}
+
+// A coroutine whose calls all end at once would never let go of the context.
+bool driver::others_have_waited_long_enough() {
+  constexpr clock_time turn = std::chrono::microseconds(20);
+  constexpr unsigned look_each = 8;  // calls: a look costs a tenth of one
+  if (++calls_since_looked_ < look_each) return false;
+  calls_since_looked_ = 0;
+  if (engine_.now() - turn_began_ < turn) return false;
+  begin_turn();
+  return true;
+}
+
+void driver::begin_turn() noexcept {
+  turn_began_ = engine_.now();
+  calls_since_looked_ = 0;
 }
 
 // Whom an operation waits for is often about to come: a moment now saves a turn of the context.
@@ -48,7 +66,9 @@ void driver::drive_soon() {
   if (is_posted_ || closed_) return;
   is_posted_ = true;
   net::post(strand_, [self = shared_from_this()] {
+    const std::scoped_lock alone(self->at_engine_);
     self->is_posted_ = false;
+    self->begin_turn();
     self->drive();
   });
 }
@@ -63,15 +83,21 @@ void driver::drive() {
 }
 
 bool driver::poll_for_a_moment() {
-  constexpr unsigned moment = 32;  // polls: a few microseconds where none finds anything
-  const bool spins = !engine_.waiting().yields_at_once();
+  // A few microseconds where nothing is found: polls, or turns of the ranks of this core.
+  const bool yields = engine_.waiting().yields_at_once();
+  const unsigned moment = yields ? 4 : 32;
   polls_ = true;
-  bool has_moved = engine_.poll();
-  for (unsigned i = 1; spins && i < moment && pending_ != 0; ++i) {
-    spin_pause();
-    if (engine_.poll()) has_moved = true;
+  bool has_moved = false;
+  for (unsigned i = 0; i < moment && pending_ != 0; ++i) {
+    if (engine_.poll()) {
+      has_moved = true;
+    } else if (yields) {
+      ::sched_yield();
+    } else {
+      spin_pause();
+    }
   }
-  has_moved = engine_.resume_interrupted(false) || has_moved;
+  if (pending_ != 0) has_moved = engine_.resume_interrupted(false) || has_moved;
   polls_ = false;
   return has_moved;
 }
@@ -79,15 +105,13 @@ bool driver::poll_for_a_moment() {
 bool driver::has_looked_long_enough() {
   const clock_time now = engine_.now();
   if (idle_since_ == clock_time(0)) idle_since_ = now;
-  if (now - idle_since_ >= engine_.waiting().yield_for) return true;
-  // Where ranks share a core, whom this one waits for may need it.
-  if (engine_.waiting().yields_at_once()) ::sched_yield();
-  return false;
+  return now - idle_since_ >= engine_.waiting().yield_for;
 }
 
 void driver::sleep() {
   sleeps_ = true;
   const auto wake_up = [self = shared_from_this()](const boost::system::error_code& why) {
+    const std::scoped_lock alone(self->at_engine_);
     // Woken by something else; any other error is one more reason to look.
     if (!self->sleeps_ || why == net::error::operation_aborted) return;
     self->wake();

@@ -80,7 +80,7 @@ asio::awaitable<void> tick(const bool& over, std::vector<double>& lateness) {
 }
 
 asio::awaitable<void> times(muster::team& team, bool& over, const std::vector<double>& lateness) {
-  constexpr int calls = 200'000;
+  constexpr int calls = 1'000'000;
   std::array<double, 1> value = {1};
   for (int i = 0; i < calls / 10; ++i) {
     co_await muster::asio::async_allreduce(team, value, muster::max, asio::use_awaitable);
@@ -118,7 +118,7 @@ void run(std::string_view what) {
 /// The same calls in a program that waits for each.
 void time_plain() {
   muster::world world;
-  constexpr int calls = 200'000;
+  constexpr int calls = 1'000'000;
   const auto time_calls = [&world](int count) -> muster::task<double> {
     std::array<double, 1> value = {1};
     const auto begins = clock::now();

@@ -20,6 +20,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
+#include <boost/system/system_error.hpp>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -340,14 +341,21 @@ TEST_CASE("a late rank wakes the others") {
               {.progress = progress::external});
 }
 
-TEST_CASE("several threads run one context, calls begin on one strand") {
+TEST_CASE("several threads run one context, calls begin on one strand, in order") {
   const watchdog alive("asio: threads");
   run_threads(3,
               [](team& of) {
                 driven by(of);
                 std::atomic<int> right{0};
+                // Which of two calls is the first on each rank shows in what they give.
                 const auto calls = [](team& on, std::atomic<int>& count) -> asio::awaitable<void> {
+                  const auto add = [&count](int expected) {
+                    return [&count, expected](error_code why, int got) {
+                      if (!why && got == expected) ++count;
+                    };
+                  };
                   for (int i = 0; i < 300; ++i) {
+                    muster::asio::async_allreduce(on, -i, sum, add(-3 * i));
                     const int got =
                         co_await muster::asio::async_allreduce(on, i, sum, asio::use_awaitable);
                     if (got == 3 * i) ++count;
@@ -358,9 +366,44 @@ TEST_CASE("several threads run one context, calls begin on one strand") {
                 std::thread other([&by] { by.io.run(); });
                 by.io.run();
                 other.join();
-                CHECK(right == 300);
+                CHECK(right == 600);
               },
               {.progress = progress::external});
+}
+
+TEST_CASE("calls that all end at once leave others their turn") {
+  const watchdog alive("asio: turns");
+  run_ranks(1, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    bool is_over = false;
+    asio::steady_timer limit(io, 2ms);
+    limit.async_wait([&is_over](error_code) { is_over = true; });
+    const auto begins = std::chrono::steady_clock::now();
+    while (!is_over && std::chrono::steady_clock::now() - begins < 10s) {
+      co_await muster::asio::async_barrier(on, asio::use_awaitable);
+    }
+    CHECK(is_over);
+  });
+}
+
+TEST_CASE("an awaited call throws Asio's error, whether it ends at once or later") {
+  const watchdog alive("asio: throws");
+  run_ranks(2, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    std::array<int, 2> two{};
+    std::array<int, 3> three{};
+    CHECK_THROWS_AS(
+        co_await muster::asio::async_allreduce(on, two, three, sum, asio::use_awaitable),
+        boost::system::system_error);
+    // Another call than the one that waits fails both.
+    if (on.rank() == 0) {
+      CHECK_THROWS_AS(co_await muster::asio::async_barrier(on, asio::use_awaitable),
+                      boost::system::system_error);
+      co_return;
+    }
+    asio::steady_timer later(io, 2ms);
+    co_await later.async_wait(asio::use_awaitable);
+    CHECK_THROWS_AS(co_await muster::asio::async_allreduce(on, 1, sum, asio::use_awaitable),
+                    boost::system::system_error);
+  });
 }
 
 TEST_CASE("a team that no context drives is refused") {
