@@ -3,7 +3,10 @@
 //
 //   muster run --hosts-made 2 --link-rate 1gbit -n 2 overlap caller|thread [ROUNDS [LOOKS]]
 //
-// Once the program computes without a look at the operation, once it looks a hundred times.
+// Once the program computes without a look at the operation, once it looks a hundred times. What
+// each process computes while it only waits is said, too.
+
+#include <sys/resource.h>
 
 #include <array>
 #include <chrono>
@@ -25,6 +28,16 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using milliseconds = std::chrono::duration<double, std::milli>;
+
+/// What this process has computed, all its threads.
+double computed_ms() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto ms = [](const timeval& of) {
+    return 1e3 * static_cast<double>(of.tv_sec) + static_cast<double>(of.tv_usec) / 1e3;
+  };
+  return ms(used.ru_utime) + ms(used.ru_stime);
+}
 
 constexpr std::size_t bytes = std::size_t{1} << 20;
 
@@ -94,7 +107,11 @@ void run(team& of, int rounds, int most_looks) {
   measurement my(of);
   my.alone();
   std::vector<double> alone;
+  const auto begins = clock::now();
+  const double before = computed_ms();
   for (int i = 0; i < rounds; ++i) alone.push_back(my.alone());
+  const double share = (computed_ms() - before) / milliseconds(clock::now() - begins).count();
+  const double most = my.agreed(share);
   const double call = bench::median(alone);
   std::array<std::vector<double>, 2> together;
   const std::array<int, 2> looks = {0, most_looks};
@@ -104,7 +121,8 @@ void run(team& of, int rounds, int most_looks) {
     }
   }
   if (of.rank() != 0) return;
-  std::printf("alltoall of 1 MiB, %zu ranks: %.1f ms alone\n", of.size(), call);
+  std::printf("alltoall of 1 MiB, %zu ranks: %.1f ms alone, at most %.0f %% of a core computed\n",
+              of.size(), call, 100 * most);
   for (std::size_t how = 0; how < looks.size(); ++how) {
     const double both = bench::median(together[how]);
     std::printf("with %.1f ms of computing and %d looks: %.1f ms, %.0f %% hidden\n", call,
