@@ -134,6 +134,10 @@ task<> perform_after(team& on, arguments call, task<> before) {
   co_await std::move(part);
 }
 
+void take_place(const task<>& collective) {
+  dynamic_cast<operation&>(*collective.surrounded_by()).reserve();
+}
+
 std::string_view chosen_algorithm(const team& on, const arguments& call) {
   const bool misses_layout = has_varying_blocks(call.what) && !has_neighbors(call.what) &&
                              call.send_blocks == nullptr && call.receive_blocks == nullptr;

@@ -46,6 +46,11 @@ task<> perform_with(team& on, const arguments& call, const neighborhood& with,
 /// fails, so does this.
 task<> perform_after(team& on, arguments call, task<> before);
 
+/// Gives a collective, which has not begun, its place in the team's order now. It goes on when it
+/// is awaited; one that is destroyed instead breaks the team.
+/// \param collective what any of Muster's collectives returned
+void take_place(const task<>& collective);
+
 /// The id of the algorithm that would run this call, which has its layouts but need have no
 /// buffers.
 std::string_view chosen_algorithm(const team& on, const arguments& call);

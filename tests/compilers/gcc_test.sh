@@ -7,7 +7,8 @@ for each in engine/*/; do ln -s "$PWD/$each" "$folder/muster/$(basename "$each")
 
 # compile SOURCE: what g++ says goes beside the other files' output.
 compile() {
-  g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. -I"$folder" "$1" \
+  g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. -I"$folder" \
+    -isystem /usr/include/trilinos "$1" \
     >"$folder/${1//\//.}" 2>&1
 }
 export -f compile

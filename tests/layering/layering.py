@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "tests": set(LAYERS),
 }
 # Each folder of the engine may include itself and those before it.
-ENGINE = ("base", "coro", "progress", "call", "environment", "wire", "team", "select", "run", "api", "asio")
+ENGINE = ("base", "coro", "progress", "call", "environment", "wire", "team", "select", "run", "api", "asio", "kokkos")
 # Transports that build on others; `cluster` joins a machine's memory with a network.
 TRANSPORTS = {"shm": {"stream"}, "tcp": {"stream"}, "cluster": {"stream", "shm", "tcp"}}
 # Drawers of tools/ that the others build on, and what they may include beside themselves.
@@ -31,7 +31,7 @@ DRAWERS = {
     "mpi": {"library", "report"},
 }
 # Headers of the library itself are included as once installed.
-COMPOSED = {"asio.hpp", "muster.hpp", "world.hpp"}
+COMPOSED = {"asio.hpp", "kokkos.hpp", "kokkos_comm.hpp", "muster.hpp", "world.hpp"}
 SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".ipp"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
 
