@@ -89,6 +89,9 @@ void buffer_pool::clear_before_kokkos_ends() {
     const std::scoped_lock alone(mutex_);
     if (std::exchange(is_told_of_end_, true)) return;
   }
+  // Kokkos's list of hooks is that of the process, and nobody's lock protects it.
+  static std::mutex hooks;
+  const std::scoped_lock alone(hooks);
   Kokkos::push_finalize_hook([pool = weak_from_this()] {
     if (const auto here = pool.lock()) here->clear(true);
   });

@@ -27,9 +27,8 @@ void append(walk& to, std::size_t extent, std::size_t stride) noexcept {
 void cut(walk& all) noexcept {
   constexpr std::int64_t row = 8192;
   constexpr std::int64_t tile = 32;
-  const auto begin = all.strides.begin();
-  const auto nearest = std::min_element(begin, begin + static_cast<std::ptrdiff_t>(all.rank));
-  all.other = static_cast<std::size_t>(nearest - begin);
+  const std::int64_t* const begin = all.strides.data();
+  all.other = static_cast<std::size_t>(std::min_element(begin, begin + all.rank) - begin);
   all.fastest_piece = all.other == 0 ? row : tile;
   all.other_piece = all.other == 0 ? 1 : tile;
 }

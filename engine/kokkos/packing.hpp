@@ -2,7 +2,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,8 +16,9 @@ namespace muster::kokkos::detail {
 /// they are. Those of extent 1 are left out, and those that follow each other are one.
 struct walk {
   std::size_t rank = 1;
-  std::array<std::int64_t, most_dimensions> extents{};
-  std::array<std::int64_t, most_dimensions> strides{};  ///< in the View
+  // Not of std: devices read them, too.
+  Kokkos::Array<std::int64_t, most_dimensions> extents{};
+  Kokkos::Array<std::int64_t, most_dimensions> strides{};  ///< in the View
   /// How a kernel cuts it: pieces of so many elements of the fastest dimension and of another one,
   /// which is the nearest in memory.
   std::size_t other = 0;

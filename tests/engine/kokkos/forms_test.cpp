@@ -219,6 +219,42 @@ TEST_CASE("no elements") {
   });
 }
 
+TEST_CASE("an engine with a thread of its own, and several nodes") {
+  const auto program = [](team& on) {
+    const Kokkos::View<double**, Kokkos::LayoutRight> all("all", 300, 4);
+    const auto column = Kokkos::subview(all, Kokkos::ALL, 3);
+    Kokkos::deep_copy(column, static_cast<double>(on.rank()));
+    for (int i = 0; i < 5; ++i) start(mk::bcast(on, column, 1)).wait();
+    start(mk::allreduce(on, Kokkos::subview(all, Kokkos::ALL, 3), sum)).wait();
+    require(all(299, 3) == 4 && all(299, 2) == 0, "a column");
+  };
+  run_threads(4, program, {.progress = progress::thread});
+  run_threads(4, program, {.node_of = {0, 1, 1, 0}});
+}
+
+TEST_CASE("a call that is stopped half-way, and one that is never awaited") {
+  run_threads(2, [](team& on) {
+    const Kokkos::View<double**, Kokkos::LayoutRight> all("all", 300, 4);
+    const auto column = Kokkos::subview(all, Kokkos::ALL, 3);
+    {
+      const task<> forgotten = mk::allreduce(on, column, sum);
+    }
+    start(barrier(on)).wait();
+    if (on.rank() == 0) {
+      const future<> stopped = start(mk::allreduce(on, column, sum));
+    } else {
+      bool failed = false;
+      try {
+        start(mk::alltoall(on, column)).wait();
+        start(barrier(on)).wait();
+      } catch (const error&) {
+        failed = true;
+      }
+      require(failed, "the other rank learns of it");
+    }
+  });
+}
+
 /// What a call is refused with.
 template <class F>
 std::string refusal(F call) {
@@ -282,24 +318,7 @@ TEST_CASE("ranks whose Views differ in size learn it") {
                              }
                            }),
                   const error&);
-  CHECK(says(texts[0], "count"));
-}
-
-TEST_CASE("calls with gaps take their buffers from a pool once it is warm") {
-  on_ranks(2, [](team& on) -> task<> {
-    const Kokkos::View<double**, Kokkos::LayoutRight> all("all", 1000, 3);
-    const auto column = Kokkos::subview(all, Kokkos::ALL, 1);
-    co_await mk::allreduce(on, column, sum);
-    const auto first = mk::detail::buffer_pool::here().take(mk::detail::host_memory, 8000);
-    const std::byte* const place = first.data();
-    {
-      const auto second = mk::detail::buffer_pool::here().take(mk::detail::host_memory, 8000);
-      require(second.data() != place, "two at once");
-    }
-    for (int i = 0; i < 3; ++i) co_await mk::allreduce(on, column, sum);
-    const auto again = mk::detail::buffer_pool::here().take(mk::detail::host_memory, 7000);
-    require(again.data() != nullptr && again.data() != place, "one that is taken");
-  });
+  CHECK(says(texts[0], "allreduce(4 x float64, sum) on rank 1"));
 }
 
 }  // namespace
