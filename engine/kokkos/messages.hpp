@@ -28,12 +28,12 @@ template <class At, class Side>
 task<std::size_t> run_staged_receive(team&, At at, task<std::size_t> message, Side into) {
   task<std::size_t> mine = std::move(message);
   at.fence();
-  into.pack(at);
+  into.begin_packing(at);
   into.load(at, 0);
   into.fence(at);
   const std::size_t came = co_await std::move(mine);
   into.store(at, 0);
-  into.unpack(at);
+  into.begin_unpacking(at);
   into.fence(at);
   co_return came;
 }

@@ -26,7 +26,7 @@ void append(walk& to, std::size_t extent, std::size_t stride) noexcept {
 /// are all used while they are in the cache.
 void cut(walk& all) noexcept {
   constexpr std::int64_t row = 8192;
-  constexpr std::int64_t tile = 32;
+  constexpr std::int64_t tile = 16;
   const std::int64_t* const begin = all.strides.data();
   all.other = static_cast<std::size_t>(std::min_element(begin, begin + all.rank) - begin);
   all.fastest_piece = all.other == 0 ? row : tile;

@@ -8,4 +8,8 @@ std::byte* nowhere() noexcept {
   return &place;
 }
 
+packing::packing(const placement& where, order in, const memory_source& from, std::size_t element)
+    : by_(walk_through(where, in)),
+      memory_(buffer_pool::here().take(from, where.size() * element)) {}
+
 }  // namespace muster::kokkos::detail

@@ -3,10 +3,12 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include <muster/coro/frame_pool.hpp>
 #include <muster/kokkos/buffers.hpp>
 #include <muster/kokkos/packing.hpp>
 #include <muster/kokkos/view.hpp>
@@ -73,27 +75,59 @@ const memory_source& packing_memory() noexcept {
   }
 }
 
+/// How a View with gaps is packed, and into what. Its own memory is the frame pool's.
+class packing {
+public:
+  packing(const placement& where, order in, const memory_source& from, std::size_t element);
+  const walk& by() const noexcept { return by_; }
+  std::byte* data() const noexcept { return memory_.data(); }
+
+  static void* operator new(std::size_t bytes) { return frame_pool::allocate(bytes); }
+  static void operator delete(void* memory) noexcept { frame_pool::release(memory); }
+
+private:
+  walk by_;
+  buffer memory_;
+};
+
+/// Null where the View's elements follow each other, or there are none.
+template <class Exec, class V>
+std::unique_ptr<packing> packing_for(const placement& where, order in) {
+  if (where.is_consecutive(in)) return nullptr;
+  return std::make_unique<packing>(where, in, packing_memory<Exec, V>(), sizeof(value_of<V>));
+}
+
+/// Gives the kernel to the instance.
+template <class At, class V>
+void pack(const At& at, const V& from, const packing& into) {
+  copy<direction::pack, value_of<V>>(at.template of<V>(), into.by(), from.data(),
+                                     reinterpret_cast<value_of<V>*>(into.data()));
+}
+template <class At, class V>
+void unpack(const At& at, const packing& from, const V& into) {
+  copy<direction::unpack, value_of<V>>(at.template of<V>(), from.by(), into.data(),
+                                       reinterpret_cast<const value_of<V>*>(from.data()));
+}
+
+/// Where elements are that follow each other: in the View, or packed.
+template <class V>
+std::byte* elements_at(const V& view, const std::unique_ptr<packing>& packed) noexcept {
+  if (packed != nullptr) return packed->data();
+  // A View of const elements is only read.
+  return reinterpret_cast<std::byte*>(const_cast<value_of<V>*>(view.data()));
+}
+
 /// A View that the host can access, whose elements travel in some order: as it is, or packed.
 template <class At, class V>
 class side {
-  using exec = exec_of<At, V>;
-  using element = value_of<V>;
   using on_wire = wire_of<V>;
 
 public:
   side(const V& of, const placement& where, order in, access how)
       : view_(of), how_(how), count_(where.size()) {
-    const bool is_used = (how.reads || how.writes) && count_ != 0;
-    if (!is_used) return;
-    if (where.is_consecutive(in)) {
-      // A View of const elements is only read.
-      data_ = reinterpret_cast<std::byte*>(const_cast<element*>(view_.data()));
-    } else {
-      walk_ = walk_through(where, in);
-      packed_ = buffer_pool::here().take(packing_memory<exec, V>(), count_ * sizeof(element));
-      data_ = packed_.data();
-      is_packed_ = true;
-    }
+    if (count_ == 0 || !(how.reads || how.writes)) return;
+    packing_ = packing_for<exec_of<At, V>, V>(where, in);
+    data_ = elements_at(view_, packing_);
   }
 
   std::span<on_wire> elements() const noexcept {
@@ -101,29 +135,24 @@ public:
   }
 
   void load(const At& at) const {
-    if (is_packed_ && how_.reads) copy_by<direction::pack>(at);
+    if (packing_ == nullptr || !how_.reads) return;
+    pack(at, view_, *packing_);
+    at.template of<V>().fence();
   }
   void store(const At& at) const {
     if constexpr (!is_readable_only<V>) {
-      if (is_packed_ && how_.writes) copy_by<direction::unpack>(at);
+      if (packing_ == nullptr || !how_.writes) return;
+      unpack(at, *packing_, view_);
+      at.template of<V>().fence();
     }
   }
 
 private:
-  template <direction D>
-  void copy_by(const At& at) const {
-    const exec on = at.template of<V>();
-    copy<D, element>(on, walk_, view_.data(), reinterpret_cast<element*>(packed_.data()));
-    on.fence();
-  }
-
   V view_;
   access how_;
   std::size_t count_;
   std::byte* data_ = nowhere();
-  bool is_packed_ = false;
-  walk walk_;
-  buffer packed_;
+  std::unique_ptr<packing> packing_;  // where it has gaps
 };
 
 }  // namespace muster::kokkos::detail

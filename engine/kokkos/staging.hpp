@@ -6,13 +6,13 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include <muster/coro/frame_pool.hpp>
 #include <muster/coro/task.hpp>
 #include <muster/kokkos/buffers.hpp>
-#include <muster/kokkos/packing.hpp>
 #include <muster/kokkos/reducers.hpp>
 #include <muster/kokkos/sides.hpp>
 #include <muster/kokkos/view.hpp>
@@ -78,7 +78,6 @@ void copy_from_host(const Exec& on, std::byte* to, const std::byte* from, std::s
 /// A View of a call that is staged.
 template <class At, class V>
 class staged_side {
-  using exec = exec_of<At, V>;
   using element = value_of<V>;
   using on_wire = wire_of<V>;
   static constexpr std::size_t slots = 2;
@@ -97,11 +96,7 @@ public:
       how_ = {};
       return;
     }
-    if (!where.is_consecutive(in)) {
-      walk_ = walk_through(where, in);
-      packed_ = buffer_pool::here().take(packing_memory<exec, V>(), where.size() * sizeof(element));
-      is_packed_ = true;
-    }
+    packing_ = packing_for<exec_of<At, V>, V>(where, in);
     for (std::size_t i = 0; i < slots && i < segments; ++i) {
       slots_[i] = buffer_pool::here().take(memory_of<staging_space>, longest() * sizeof(element));
     }
@@ -112,14 +107,12 @@ public:
     return {reinterpret_cast<on_wire*>(how_.reads || how_.writes ? slot(s) : nowhere()),
             blocks_ * length(s)};
   }
-  void pack(const At& at) const {
-    if (!is_packed_ || !how_.reads) return;
-    copy<direction::pack, element>(at.template of<V>(), walk_, view_.data(), packed());
+  void begin_packing(const At& at) const {
+    if (packing_ != nullptr && how_.reads) pack(at, view_, *packing_);
   }
-  void unpack(const At& at) const {
+  void begin_unpacking(const At& at) const {
     if constexpr (!is_readable_only<V>) {
-      if (!is_packed_ || !how_.writes) return;
-      copy<direction::unpack, element>(at.template of<V>(), walk_, view_.data(), packed());
+      if (packing_ != nullptr && how_.writes) unpack(at, *packing_, view_);
     }
   }
 
@@ -158,21 +151,14 @@ private:
   std::size_t length(std::size_t s) const noexcept { return begin(s + 1) - begin(s); }
   std::size_t longest() const noexcept { return blocks_ * ((block_ + segments_ - 1) / segments_); }
   std::byte* slot(std::size_t s) const noexcept { return slots_[s % slots].data(); }
-  element* packed() const noexcept { return reinterpret_cast<element*>(packed_.data()); }
-  std::byte* base() const noexcept {
-    if (is_packed_) return packed_.data();
-    // A View of const elements is only read.
-    return reinterpret_cast<std::byte*>(const_cast<element*>(view_.data()));
-  }
+  std::byte* base() const noexcept { return elements_at(view_, packing_); }
 
   V view_;
   access how_;
   std::size_t blocks_;
   std::size_t block_;
   std::size_t segments_;
-  bool is_packed_ = false;
-  walk walk_;
-  buffer packed_;
+  std::unique_ptr<packing> packing_;  // where it has gaps
   std::array<buffer, slots> slots_;
 };
 
@@ -186,7 +172,7 @@ task<> run_staged(team& on, At at, kept_reduction, pooled_list<task<>> operation
     for (const task<>& each : parts) take_place(each);
   }
   at.fence();
-  (sides.pack(at), ...);
+  (sides.begin_packing(at), ...);
   (sides.load(at, 0), ...);
   (sides.fence(at), ...);
   for (std::size_t s = 0; s < parts.size(); ++s) {
@@ -196,7 +182,7 @@ task<> run_staged(team& on, At at, kept_reduction, pooled_list<task<>> operation
     (sides.fence(at), ...);
     (sides.store(at, s), ...);
   }
-  (sides.unpack(at), ...);
+  (sides.begin_unpacking(at), ...);
   (sides.fence(at), ...);
 }
 

@@ -153,6 +153,7 @@ placement placement_of(const V& of) noexcept {
     }
   }
   using layout = typename V::array_layout;
+  if constexpr (rank_of<V> <= 1) return result;
   if (wide_dimensions(result) <= 1) {
     result.by = order::any;
   } else if constexpr (std::is_same_v<layout, Kokkos::LayoutStride>) {
