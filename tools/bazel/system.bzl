@@ -54,6 +54,12 @@ def system_libraries():
         header = "/usr/include/doctest/doctest.h",
     )
     _system_library(
+        name = "fftw3",
+        package = "libfftw3-dev",
+        header = "/usr/include/fftw3.h",
+        linkopts = ["-lfftw3"],
+    )
+    _system_library(
         name = "fmt",
         package = "libfmt-dev",
         header = "/usr/include/fmt/format.h",
