@@ -11,6 +11,7 @@
 #include "tools/command/bench/bench.hpp"
 #include "tools/command/catalog/option.hpp"
 #include "tools/command/check/check.hpp"
+#include "tools/command/completion/completion.hpp"
 #include "tools/command/info/algorithms.hpp"
 #include "tools/command/info/info.hpp"
 #include "tools/command/measure/measure.hpp"
@@ -194,6 +195,7 @@ int main(int argc, char** argv) {
   muster::report::add_plot_command(app, [&status](int result) { status = result; });
   muster::cli::costs_of asked;
   add_info_command(app, asked);
+  muster::cli::add_completion_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& why) {

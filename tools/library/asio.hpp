@@ -2,6 +2,11 @@
 
 /// Muster in programs of Boost.Asio: `co_await muster::asio::async_allreduce(…, use_awaitable)`.
 
+#if !__has_include(<boost/asio.hpp>)
+#error \
+    "<muster/asio.hpp> needs Boost.Asio: <boost/asio.hpp> is not found. Install Boost, on Debian libboost1.81-dev"
+#endif
+
 #include <boost/asio/io_context.hpp>
 
 #include <memory>
@@ -24,8 +29,15 @@ class world {
 public:
   /// \param by outlives the world
   /// \throws error `errc::bootstrap` where the job cannot be joined
-  explicit world(boost::asio::io_context& by);
-  ~world();
+  explicit world(boost::asio::io_context& by)
+      : joined_({.progress = progress::external}),
+        driver_(std::make_shared<driver>(by, joined_.engine())) {
+    joined_.engine().be_driven_by(driver_.get());
+  }
+  ~world() {
+    driver_->close();
+    joined_.engine().be_driven_by(nullptr);
+  }
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 

@@ -37,7 +37,7 @@ namespace muster::bench {
 namespace {
 
 std::vector<library> peers_of(const options& wanted) {
-  return wanted.peers.value_or(usual_peers(wanted.hosts));
+  return wanted.peers ? *wanted.peers : usual_peers(wanted.hosts, find_programs());
 }
 
 /// Who is measured in a collective; nobody where it has none of the algorithms asked for.
@@ -184,7 +184,7 @@ program_places places_for(const options& wanted, const std::filesystem::path& fo
   const std::filesystem::path shim = places.shim_for(*wanted.shim_under);
   if (!std::filesystem::exists(shim)) {
     throw std::runtime_error(
-        fmt::format("--shim: there is no {}; build //tools/mpi", shim.string()));
+        fmt::format("--shim: there is no {}; build //tools/mpi, or install muster-mpi", shim.string()));
   }
   return places;
 }

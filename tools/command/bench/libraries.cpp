@@ -89,11 +89,24 @@ arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
   return all;
 }
 
+std::filesystem::path worker_of(library which, const std::filesystem::path& folder) {
+  return folder / fmt::format("worker_{}", name_of(program_of(which)));
+}
+
+std::string mpi_launcher(library mpi) {
+  return fmt::format("/usr/bin/mpirun.{}", name_of(program_of(mpi)));
+}
+
+/// Whether its worker was built or installed, and what starts it.
+bool is_there(library which, const program_places& places) {
+  if (!std::filesystem::exists(worker_of(which, places.workers))) return false;
+  return which == library::gloo || std::filesystem::exists(mpi_launcher(which));
+}
+
 arguments mpi_arguments(library mpi, const extent& size, bool own_core,
                         const program_places& places, bool with_shim) {
   const mpirun::mpi which = launched_by(mpi);
-  const std::string_view program = name_of(program_of(mpi));
-  arguments all{fmt::format("/usr/bin/mpirun.{}", program), "-n", std::to_string(size.ranks)};
+  arguments all{mpi_launcher(mpi), "-n", std::to_string(size.ranks)};
   append(all, mpirun::as_whoever_this_is(which));
   append(all, size.hosts > 1 ? placing_on_hosts(which, size, own_core, places.remote_shell)
                              : placing(which, own_core));
@@ -103,7 +116,7 @@ arguments mpi_arguments(library mpi, const extent& size, bool own_core,
   const std::string yielding(mpirun::preloaded_on_shared_cores(which));
   if (!own_core && !yielding.empty()) preloaded.push_back(places.workers / yielding);
   if (!preloaded.empty()) append(all, mpirun::set_variable(which, "LD_PRELOAD", joined(preloaded)));
-  all.push_back(places.workers / fmt::format("worker_{}", program));
+  all.push_back(worker_of(mpi, places.workers));
   return all;
 }
 
@@ -139,10 +152,11 @@ bool has_collective(library which, collective what) {
 
 bool needs_hosts(library which) { return which == library::openmpi_han || which == library::gloo; }
 
-std::vector<library> usual_peers(std::size_t hosts) {
+std::vector<library> usual_peers(std::size_t hosts, const program_places& places) {
   std::vector<library> peers;
   for (const library which : all_libraries) {
-    if (which != library::muster && (hosts > 1 || !needs_hosts(which))) peers.push_back(which);
+    const bool takes_part = which != library::muster && (hosts > 1 || !needs_hosts(which));
+    if (takes_part && is_there(which, places)) peers.push_back(which);
   }
   return peers;
 }
@@ -162,8 +176,7 @@ program_places find_programs() {
   std::string tried;
   for (const auto& candidate : candidates) {
     for (const library which : all_libraries) {
-      const auto worker = candidate / fmt::format("worker_{}", name_of(program_of(which)));
-      if (std::filesystem::exists(worker)) {
+      if (std::filesystem::exists(worker_of(which, candidate))) {
         return {self, std::filesystem::weakly_canonical(candidate)};
       }
     }
@@ -177,7 +190,13 @@ program_places find_programs() {
 }
 
 std::filesystem::path program_places::shim_for(library mpi) const {
-  return (workers / "../../mpi" / fmt::format("libmuster_{}.so", name_of(mpi))).lexically_normal();
+  const std::string file = fmt::format("libmuster_{}.so", name_of(mpi));
+  // As it is installed, by tools/install or Debian's packages, and as Bazel builds it.
+  for (const char* const folder : {"../../lib", "../../lib/x86_64-linux-gnu"}) {
+    const auto installed = (workers / folder / file).lexically_normal();
+    if (std::filesystem::exists(installed)) return installed;
+  }
+  return (workers / "../../mpi" / file).lexically_normal();
 }
 
 command launch_command(library which, const extent& size, std::size_t cores,

@@ -33,8 +33,9 @@ library program_of(library which);
 bool has_collective(library which, collective what);
 /// Whether it is measured among made hosts alone.
 bool needs_hosts(library which);
-/// Beside whom Muster is measured unless others are asked for.
-std::vector<library> usual_peers(std::size_t hosts);
+struct program_places;
+/// Beside whom Muster is measured unless others are asked for: all that are there.
+std::vector<library> usual_peers(std::size_t hosts, const program_places& places);
 
 /// Who is measured: a library, or Muster with an algorithm of its own.
 struct contender {

@@ -115,8 +115,9 @@ environment_facts environment_facts::read() {
 
 fs::path find_beside(const fs::path& command, std::string_view file) {
   std::string tried;
-  // As Bazel builds it, and as it is installed.
-  for (const char* const folder : {"../mpi", "bench", "../lib", "../lib/muster"}) {
+  // As Bazel builds it, and as it is installed, by tools/install or Debian's packages.
+  for (const char* const folder :
+       {"../mpi", "bench", "../lib", "../lib/x86_64-linux-gnu", "../libexec/muster"}) {
     const fs::path candidate = (command.parent_path() / folder / file).lexically_normal();
     tried += "\n  " + candidate.string();
     std::error_code ignored;

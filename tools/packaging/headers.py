@@ -1,0 +1,56 @@
+"""Which headers are installed: those that a program includes, and what they include."""
+
+import re
+
+# Folders of the engine that programs ask for by a header of their own, <muster/FOLDER.hpp>, since they need a
+# library that not everybody has.
+DOORS = ["asio", "kokkos"]
+# For algorithms of a program's own: docs/own-algorithm.md.
+VERBS = ["run/pipeline.hpp"]
+INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"]', re.M)
+
+
+class wrong(Exception):
+    pass
+
+
+def version_of(checkout):
+    text = (checkout / "engine/base/version.hpp").read_text()
+    return ".".join(re.search(rf"define MUSTER_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def abi_of(version):
+    """What programs that are linked with one version need of another. Before 1.0.0 a minor version may change it."""
+    major, minor, _ = version.split(".")
+    return f"{major}.{minor}" if major == "0" else major
+
+
+def roots(checkout):
+    """As they are included, without <muster/>."""
+    library = checkout / "tools/library"
+    doors = [file.name for door in DOORS for file in sorted(library.glob(f"{door}*.hpp"))]
+    doors += [f"{door}/{file.name}" for door in DOORS for file in sorted((checkout / "engine" / door).glob("*.hpp"))]
+    return ["muster.hpp", *VERBS, *doors]
+
+
+def find(checkout, name):
+    for folder in ("engine", "tools/library"):
+        if (checkout / folder / name).exists():
+            return checkout / folder / name
+    raise wrong(f"<muster/{name}> is included, but is neither in engine/ nor in tools/library/")
+
+
+def public(checkout):
+    """Name as in <muster/NAME> -> file, of all."""
+    found, left = {}, roots(checkout)
+    while left:
+        name = left.pop()
+        if name in found:
+            continue
+        found[name] = find(checkout, name)
+        for kind, included in INCLUDE.findall(found[name].read_text()):
+            if kind == '"':
+                raise wrong(f'{found[name]}: includes "{included}"; expected <muster/...>, as it is installed')
+            if included.startswith("muster/"):
+                left.append(included.removeprefix("muster/"))
+    return dict(sorted(found.items()))
