@@ -38,16 +38,16 @@ def packages(version, abi, triplet):
     lib = f"lib/{triplet}"
     same = f"(= {version})"
     return [
-        package("libmuster" + abi, "libs", "asynchronous collectives for C++20, library",
-                "Collective operations that are coroutines: a program awaits allreduce, alltoall,\n"
-                "bcast and others as it awaits a timer or a socket.",
-                [f"{lib}/libmuster.so.*"], {"Multi-Arch": "same"}),
         package("libmuster-dev", "libdevel", "asynchronous collectives for C++20, for programs that use it",
                 "Headers, the static library, and what tells CMake, pkg-config and Bazel where\nthese are.",
                 ["include/muster", f"{lib}/libmuster.so", f"{lib}/libmuster.a", f"{lib}/cmake", f"{lib}/pkgconfig",
                  "share/muster"],
                 {"Multi-Arch": "same", "Depends": f"libmuster{abi} {same}",
                  "Suggests": "libfmt-dev, libhwloc-dev, libsodium-dev, liburing-dev, libboost-dev, libtrilinos-kokkos-dev, muster-tools"}),
+        package("libmuster" + abi, "libs", "asynchronous collectives for C++20, library",
+                "Collective operations that are coroutines: a program awaits allreduce, alltoall,\n"
+                "bcast and others as it awaits a timer or a socket.",
+                [f"{lib}/libmuster.so.*"], {"Multi-Arch": "same"}),
         package("muster-mpi", "libs", "asynchronous collectives for unchanged MPI programs",
                 "Libraries to be preloaded into programs of Open MPI and MPICH, which then have\nMuster's collectives, "
                 "and what muster bench measures the MPIs with.",
