@@ -31,14 +31,22 @@ opens "$folder/sources" "local_repository(name = 'muster', path = '$checkout')
 load('@muster//tools/bazel:system.bzl', 'system_libraries')
 system_libraries()"
 
+programs=(program program_static asio)
+if [[ -f $prefix/include/muster/kokkos.hpp ]]; then
+  programs+=(kokkos)
+  cp -L tests/guide/kokkos.cpp "$folder/installed/tests/guide"
+  sed '/name = "asio"/,$s/asio/kokkos/; 1,/^$/d' tests/install/bazel/outside.BUILD >>"$folder/installed/BUILD"
+fi
 cd "$folder/installed" || exit 1
 for compiler in clang-19 gcc; do
-  check "Bazel builds with an installed Muster, $compiler" builds --repo_env=CC=$compiler //:program //:program_static //:asio
+  check "Bazel builds with an installed Muster, $compiler" builds --repo_env=CC=$compiler "${programs[@]/#/\/\/:}"
   check "a program" right bazel-bin/program
   check "of the shared library" eval 'does ldd bazel-bin/program && says libmuster.so'
   check "linked statically" right bazel-bin/program_static
   check "of the static one" eval 'does ldd bazel-bin/program_static && ! says libmuster.so'
-  check "with Boost.Asio" does timeout 30 "$prefix/bin/muster" run -n 4 bazel-bin/asio
+  for door in "${programs[@]:2}"; do
+    check "with $door" does timeout 30 "$prefix/bin/muster" run -n 4 "bazel-bin/$door"
+  done
 done
 
 # All of Muster would be compiled: what Bazel would do says that it can be.

@@ -25,7 +25,12 @@ prefix=$prefix xargs -P 2 -L 1 bash -c "flags=(${flags[*]@Q}); compile \"\$@\"" 
 for each in "${jobs[@]}"; do
   read -r compiler header <<<"$each"
   out=$folder/$compiler.${header//\//.}
-  check "$compiler reads <muster/$header> alone" test -f "$out" -a ! -s "$out"
+  # Debian has no KokkosComm.
+  if [[ $header == kokkos_comm.hpp ]]; then
+    check "$compiler reads <muster/$header>, or is told what it needs" eval '[[ -f $out ]] && { [[ ! -s $out ]] || says "needs KokkosComm"; }'
+  else
+    check "$compiler reads <muster/$header> alone" test -f "$out" -a ! -s "$out"
+  fi
 done
 out=$folder/out
 

@@ -59,6 +59,17 @@ done
 check "and statically" does g++ program.g++.o half.clang++-19.o $(pkg-config --libs-only-L muster) -l:libmuster.a \
   $(pkg-config --static --libs muster | sed 's/-lmuster//') -o mixed
 check "run, too" right ./mixed
+# shellcheck disable=SC2046
+check "the door to Boost.Asio" does g++ -std=c++20 -O1 -I. tests/guide/asio.cpp $(pkg-config --variable=sources muster-asio) \
+  $(pkg-config --cflags --libs muster-asio) -Wl,-rpath,"$prefix/lib" -o by-hand
+check "runs" runs ./by-hand
+if [[ $doors == *kokkos* ]]; then
+  # shellcheck disable=SC2046
+  check "the door to Kokkos" does g++ -std=c++20 -O1 -I. -isystem /usr/include/trilinos tests/guide/kokkos.cpp \
+    $(pkg-config --variable=sources muster-kokkos) $(pkg-config --cflags --libs muster-kokkos) \
+    -ltrilinos_kokkoscontainers -ltrilinos_kokkoscore -Wl,-rpath,"$prefix/lib" -o by-hand
+  check "runs" runs ./by-hand
+fi
 # As docs/own-algorithm.md says: of headers alone.
 for compiler in "${both[@]}"; do
   # shellcheck disable=SC2046

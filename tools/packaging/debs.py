@@ -5,6 +5,7 @@ usage: debs.py CHECKOUT TREE FOLDER   (TREE: with usr/, as tools/install --prefi
 """
 
 import dataclasses
+import email.utils
 import gzip
 import hashlib
 import os
@@ -14,10 +15,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import headers
 
-LICENCE = """Muster is free software: Apache License, Version 2.0, see /usr/share/common-licenses/Apache-2.0.
+# As Debian's own tools take it.
+MAINTAINER = f"{os.environ.get('DEBFULLNAME', 'Muster')} <{os.environ.get('DEBEMAIL', 'muster@localhost')}>"
+LICENCE = """Muster is free software under the Apache License, version 2.0: /usr/share/common-licenses/Apache-2.0.
 
 Its programs and libraries have code of headers of these projects in them, compiled.
 """
@@ -45,8 +49,8 @@ def packages(version, abi, triplet):
                 {"Multi-Arch": "same", "Depends": f"libmuster{abi} {same}",
                  "Suggests": "libfmt-dev, libhwloc-dev, libsodium-dev, liburing-dev, libboost-dev, libtrilinos-kokkos-dev, muster-tools"}),
         package("libmuster" + abi, "libs", "asynchronous collectives for C++20, library",
-                "Collective operations that are coroutines: a program awaits allreduce, alltoall,\n"
-                "bcast and others as it awaits a timer or a socket.",
+                "Collective operations that are coroutines: a program awaits allreduce,\n"
+                "alltoall, bcast and others as it awaits a timer or a socket.",
                 [f"{lib}/libmuster.so.*"], {"Multi-Arch": "same"}),
         package("muster-mpi", "libs", "asynchronous collectives for unchanged MPI programs",
                 "Libraries to be preloaded into programs of Open MPI and MPICH, which then have\nMuster's collectives, "
@@ -111,9 +115,8 @@ def control(what, version, architecture, folder):
     fields["Depends"] = joined(what.fields.get("Depends"), *(each for each in found if each not in weak))
     fields["Recommends"] = joined(what.fields.get("Recommends"), *weak)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
-    maintainer = f"{os.environ.get('DEBFULLNAME', 'Muster')} <{os.environ.get('DEBEMAIL', 'muster@localhost')}>"
     all_fields = {"Package": what.name, "Source": "muster", "Version": version, "Architecture": architecture,
-                  "Maintainer": maintainer, "Installed-Size": str(-(-size // 1024)), "Section": what.section,
+                  "Maintainer": MAINTAINER, "Installed-Size": str(-(-size // 1024)), "Section": what.section,
                   "Priority": "optional", **fields}
     lines = "".join(f"{name}: {value}\n" for name, value in all_fields.items() if value)
     return lines + f"Description: {what.summary}\n" + "".join(f" {line}\n" for line in what.text.splitlines())
@@ -124,7 +127,11 @@ def document(checkout, licences, folder, name):
     to.mkdir(parents=True)
     texts = [f"\n{file.name.upper()}\n\n{file.read_text()}" for file in sorted(licences.iterdir())]
     (to / "copyright").write_text(LICENCE + "".join(texts))
-    (to / "changelog.gz").write_bytes(gzip.compress((checkout / "CHANGELOG.md").read_bytes(), mtime=0))
+    day = email.utils.formatdate(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())))
+    changelog = (f"muster ({headers.version_of(checkout)}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n"
+                 f" -- {MAINTAINER}  {day}\n")
+    (to / "changelog.gz").write_bytes(gzip.compress(changelog.encode(), mtime=0))
+    (to / "CHANGELOG.md.gz").write_bytes(gzip.compress((checkout / "CHANGELOG.md").read_bytes(), mtime=0))
 
 
 def make(what, checkout, tree, to):

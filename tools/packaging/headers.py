@@ -25,12 +25,23 @@ def abi_of(version):
     return f"{major}.{minor}" if major == "0" else major
 
 
+def doors(checkout):
+    """Those that there are."""
+    return [door for door in DOORS if (checkout / "tools/library" / f"{door}.hpp").exists()]
+
+
 def roots(checkout):
     """As they are included, without <muster/>."""
-    library = checkout / "tools/library"
-    doors = [file.name for door in DOORS for file in sorted(library.glob(f"{door}*.hpp"))]
-    doors += [f"{door}/{file.name}" for door in DOORS for file in sorted((checkout / "engine" / door).glob("*.hpp"))]
-    return ["muster.hpp", *VERBS, *doors]
+    found = ["muster.hpp", *VERBS]
+    for door in doors(checkout):
+        found += [file.name for file in sorted((checkout / "tools/library").glob(f"{door}*.hpp"))]
+        found += [f"{door}/{file.name}" for file in sorted((checkout / "engine" / door).glob("*.hpp"))]
+    return found
+
+
+def door_sources(checkout, door):
+    """What a door has besides headers: it is compiled in the program, against the library that the program has."""
+    return sorted((checkout / "engine" / door).glob("*.cpp"))
 
 
 def find(checkout, name):

@@ -53,16 +53,19 @@ class layout:
         to.write_text(text)
         to.chmod(0o644)
 
-    def fill_in(self, source, folder, **values):
+    def fill_in(self, source, folder, values, name=None):
         """A template of ours, with @NAMES@ in it, as a file."""
         text = (HERE / source).read_text()
-        for name, value in values.items():
-            text = text.replace(f"@{name}@", value)
-        self.write(text, f"{folder}/{source.removesuffix('.in')}")
+        for key, value in values.items():
+            text = text.replace(f"@{key}@", value)
+        self.write(text, f"{folder}/{name or source.removesuffix('.in')}")
 
     def headers(self):
         for name, file in headers.public(self.checkout).items():
             self.put(file, pathlib.Path("include/muster", name).parent)
+        for door in headers.doors(self.checkout):
+            for file in headers.door_sources(self.checkout, door):
+                self.put(file, f"share/muster/{door}")
 
     def libraries(self):
         archive = self.put(self.built / "tools/packaging/libmuster.a", self.libdir)
@@ -110,10 +113,14 @@ class layout:
             # A folder that all compilers search anyway must be named as they name it.
             "PC_PREFIX": "/usr" if self.prefix == "/usr" else f"${{pcfiledir}}/../{up}",
         }
-        self.fill_in("muster.pc.in", f"{self.libdir}/pkgconfig", **values)
-        self.fill_in("muster-config.cmake.in", f"{self.libdir}/cmake/muster", **values)
-        self.fill_in("muster-config-version.cmake.in", f"{self.libdir}/cmake/muster", **values)
-        self.fill_in("muster.BUILD.in", "share/muster", **values)
+        self.fill_in("muster.pc.in", f"{self.libdir}/pkgconfig", values)
+        for door in headers.doors(self.checkout):
+            files = [f"${{prefix}}/share/muster/{door}/{file.name}" for file in headers.door_sources(self.checkout, door)]
+            about = {**values, "DOOR": door, "SOURCES": " ".join(files)}
+            self.fill_in("muster-door.pc.in", f"{self.libdir}/pkgconfig", about, f"muster-{door}.pc")
+        self.fill_in("muster-config.cmake.in", f"{self.libdir}/cmake/muster", values)
+        self.fill_in("muster-config-version.cmake.in", f"{self.libdir}/cmake/muster", values)
+        self.fill_in("muster.BUILD.in", "share/muster", values)
 
     def documentation(self):
         environment = {**os.environ, "PATH": f"{self.to}/bin:{os.environ['PATH']}", "LC_ALL": "C"}
