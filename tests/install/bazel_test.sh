@@ -13,8 +13,8 @@ builds() {
 opens() {
   mkdir "$1"
   cp "$checkout/tools/bazel/offline.bzl" "$1"
-  cp -L tests/install/outside/half.* tests/install/outside/program.cpp "$1"
-  mkdir -p "$1/tests/guide"
+  mkdir -p "$1/tests/guide" "$1/tests/install"
+  cp -rL tests/install/outside "$1/tests/install"
   cp -L tests/guide/asio.cpp tests/guide/require.hpp "$1/tests/guide"
   cp tests/install/bazel/outside.BUILD "$1/BUILD"
   cat >"$1/WORKSPACE" <<TEXT

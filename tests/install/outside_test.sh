@@ -3,10 +3,12 @@
 # and by pkg-config, shared and static, of parts that both compilers have made, and where the doors'
 # libraries are missing.
 source tests/install/prefix.sh
+page=$PWD/$1 example=$PWD/$2
 
-mkdir -p "$folder/project/tests"
-cp -L tests/install/outside/* "$folder/project/"
-cp -rL tests/guide tests/own_algorithm "$folder/project/tests/"
+mkdir -p "$folder/project/tests/install"
+cp -L tests/install/outside/CMakeLists.txt "$folder/project"
+cp -rL tests/guide tests/own_algorithm "$folder/project/tests"
+cp -rL tests/install/outside "$folder/project/tests/install"
 mv "$prefix" "$folder/moved"
 prefix=$folder/moved
 cd "$folder/project" || exit 1
@@ -18,7 +20,7 @@ right() { runs "$@" && says "4 ranks, right"; }
 doors=asio
 if [[ -f $prefix/include/muster/kokkos.hpp ]]; then doors+=";kokkos"; fi
 # configures BUILD OPTION…: by CMake.
-configures() { does cmake -S . -B "$@" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="-O1 -Wall -Wextra -Werror"; }
+configures() { does cmake -S . -B "$@" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror"; }
 
 for compiler in "${both[@]}"; do
   build=by-$compiler
@@ -32,9 +34,7 @@ for compiler in "${both[@]}"; do
   check "needs no library of Muster" eval 'does readelf -dW "$build/program_static" && ! says libmuster'
   check "the guide's fragments" runs "$build/snippets"
   for door in ${doors//;/ }; do check "$door" runs "$build/$door"; done
-  check "an algorithm" does "$prefix/bin/muster" check --catalog "$build/libinvited.so"
-  check "is right" says "1 algorithm: all right"
-  check "and measured" does "$prefix/bin/muster" bench allgather -n 2 --sizes 8 --vs none --rounds 1 --sample-ms 2 --quiet \
+  check "an algorithm" does "$prefix/bin/muster" bench allgather -n 2 --sizes 8 --vs none --rounds 1 --sample-ms 2 --quiet \
     --plot plot.svg --catalog "$build/libinvited.so" --algorithms invited,auto
 done
 
@@ -44,7 +44,8 @@ check "pkg-config knows the version" eval 'does pkg-config --modversion muster &
 for compiler in "${both[@]}"; do
   for each in program half; do
     # shellcheck disable=SC2046
-    check "pkg-config compiles, $compiler" does "$compiler" -std=c++20 -O2 $(pkg-config --cflags muster) -c $each.cpp -o $each.$compiler.o
+    check "pkg-config compiles, $compiler" does "$compiler" -std=c++20 -O2 -I. $(pkg-config --cflags muster) \
+      -c tests/install/outside/$each.cpp -o $each.$compiler.o
   done
 done
 for one in "${both[@]}"; do
@@ -59,23 +60,18 @@ done
 check "and statically" does g++ program.g++.o half.clang++-19.o $(pkg-config --libs-only-L muster) -l:libmuster.a \
   $(pkg-config --static --libs muster | sed 's/-lmuster//') -o mixed
 check "run, too" right ./mixed
+for door in ${doors//;/ }; do
+  check "pkg-config knows the door to $door" does pkg-config --exact-version="$(pkg-config --modversion muster)" "muster-$door"
+  # shellcheck disable=SC2046
+  check "and its sources" does ls "$prefix/include/muster/$door.hpp" $(pkg-config --variable=sources "muster-$door")
+done
+# As docs/own-algorithm.md says: of headers alone. The other was linked with the library.
 # shellcheck disable=SC2046
-check "the door to Boost.Asio" does g++ -std=c++20 -O1 -I. tests/guide/asio.cpp $(pkg-config --variable=sources muster-asio) \
-  $(pkg-config --cflags --libs muster-asio) -Wl,-rpath,"$prefix/lib" -o by-hand
-check "runs" runs ./by-hand
-if [[ $doors == *kokkos* ]]; then
-  # shellcheck disable=SC2046
-  check "the door to Kokkos" does g++ -std=c++20 -O1 -I. -isystem /usr/include/trilinos tests/guide/kokkos.cpp \
-    $(pkg-config --variable=sources muster-kokkos) $(pkg-config --cflags --libs muster-kokkos) \
-    -ltrilinos_kokkoscontainers -ltrilinos_kokkoscore -Wl,-rpath,"$prefix/lib" -o by-hand
-  check "runs" runs ./by-hand
-fi
-# As docs/own-algorithm.md says: of headers alone.
-for compiler in "${both[@]}"; do
-  # shellcheck disable=SC2046
-  check "an algorithm of headers alone, $compiler" does "$compiler" -std=c++20 -O2 -fPIC -shared $(pkg-config --cflags muster) \
-    tests/own_algorithm/chain.cpp -o chain.so
-  check "is checked" does "$prefix/bin/muster" check --catalog chain.so
+check "an algorithm of headers alone" does clang++-19 -std=c++20 -O2 -fPIC -shared $(pkg-config --cflags muster) \
+  tests/own_algorithm/chain.cpp -o chain.so
+for algorithm in chain.so by-g++/libinvited.so; do
+  check "$algorithm is checked" does "$prefix/bin/muster" check --catalog $algorithm
+  check "and is right" says "1 algorithm: all right"
 done
 
 # finds WANTED…: whether CMake does, of a version and components.
@@ -101,15 +97,19 @@ without() {
     done
     exec "$@"' - "$@"
 }
+# The README's example, in the project that the page shows.
+mkdir shown
+awk '/^```cmake/ {on = 1; next} /^```/ {on = 0} on' "$page" >shown/CMakeLists.txt
+cp -L "$example" shown/program.cpp
 userspace=$( ((EUID == 0)) || echo --map-root-user)
 skipped=0
 if without true; then
   check "Boost can be hidden" fails without test -e /usr/include/boost/asio.hpp
   for compiler in "${both[@]}"; do
     build=bare-$compiler
-    check "without Boost and Kokkos CMake finds Muster, $compiler" without cmake -S . -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler"
-    check "and builds" without cmake --build "$build" --target program
-    check "what runs" right "$build/program"
+    check "without Boost and Kokkos CMake finds Muster, $compiler" without cmake -S shown -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler"
+    check "and builds" without cmake --build "$build"
+    check "what runs" eval 'runs "$build/program" && says "4 ranks, sum 6"'
     echo '#include <muster/asio.hpp>' >door.cpp
     check "<muster/asio.hpp> is refused" eval '! without "$compiler" -std=c++20 -fsyntax-only -I "$prefix/include" door.cpp'
     check "with what it needs" says '<muster/asio.hpp> needs Boost.Asio'

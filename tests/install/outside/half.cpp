@@ -1,8 +1,11 @@
-#include "half.hpp"
+#include "tests/install/outside/half.hpp"
 
 #include <algorithm>
-#include <span>
+#include <array>
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 

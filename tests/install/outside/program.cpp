@@ -14,7 +14,7 @@
 
 #include <muster/muster.hpp>
 
-#include "half.hpp"
+#include "tests/install/outside/half.hpp"
 
 using namespace std::chrono_literals;
 

@@ -183,8 +183,8 @@ program_places places_for(const options& wanted, const std::filesystem::path& fo
   if (!wanted.shim_under) return places;
   const std::filesystem::path shim = places.shim_for(*wanted.shim_under);
   if (!std::filesystem::exists(shim)) {
-    throw std::runtime_error(
-        fmt::format("--shim: there is no {}; build //tools/mpi, or install muster-mpi", shim.string()));
+    throw std::runtime_error(fmt::format(
+        "--shim: there is no {}; build //tools/mpi, or install muster-mpi", shim.string()));
   }
   return places;
 }
