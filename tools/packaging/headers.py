@@ -51,17 +51,26 @@ def find(checkout, name):
     raise wrong(f"<muster/{name}> is included, but is neither in engine/ nor in tools/library/")
 
 
+def included(file):
+    """What a file includes of ours, without <muster/>."""
+    names = []
+    for kind, name in INCLUDE.findall(file.read_text()):
+        if kind == '"':
+            raise wrong(f'{file}: includes "{name}"; expected <muster/...>, as it is installed')
+        if name.startswith("muster/"):
+            names.append(name.removeprefix("muster/"))
+    return names
+
+
 def public(checkout):
     """Name as in <muster/NAME> -> file, of all."""
     found, left = {}, roots(checkout)
+    for door in doors(checkout):
+        for file in door_sources(checkout, door):
+            left += included(file)
     while left:
         name = left.pop()
-        if name in found:
-            continue
-        found[name] = find(checkout, name)
-        for kind, included in INCLUDE.findall(found[name].read_text()):
-            if kind == '"':
-                raise wrong(f'{found[name]}: includes "{included}"; expected <muster/...>, as it is installed')
-            if included.startswith("muster/"):
-                left.append(included.removeprefix("muster/"))
+        if name not in found:
+            found[name] = find(checkout, name)
+            left += included(found[name])
     return dict(sorted(found.items()))

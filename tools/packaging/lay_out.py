@@ -115,8 +115,9 @@ class layout:
         }
         self.fill_in("muster.pc.in", f"{self.libdir}/pkgconfig", values)
         for door in headers.doors(self.checkout):
-            files = [f"${{prefix}}/share/muster/{door}/{file.name}" for file in headers.door_sources(self.checkout, door)]
-            about = {**values, "DOOR": door, "SOURCES": " ".join(files)}
+            files = (file.name for file in headers.door_sources(self.checkout, door))
+            about = {**values, "DOOR": door,
+                     "SOURCES": " ".join(f"${{prefix}}/share/muster/{door}/{file}" for file in files)}
             self.fill_in("muster-door.pc.in", f"{self.libdir}/pkgconfig", about, f"muster-{door}.pc")
         self.fill_in("muster-config.cmake.in", f"{self.libdir}/cmake/muster", values)
         self.fill_in("muster-config-version.cmake.in", f"{self.libdir}/cmake/muster", values)

@@ -9,7 +9,7 @@ import re
 import subprocess
 
 # Before the name, in what is said of a symbol that the compiler makes for a class or a variable.
-MADE_FOR = re.compile(r"^(?:typeinfo name|typeinfo|vtable|VTT|guard variable|TLS init function|TLS wrapper function) for ")
+MADE_FOR = re.compile(r"^(?:typeinfo(?: name)?|vtable|VTT|guard variable|TLS (?:init|wrapper) function) for ")
 COMMENT = re.compile(r"//.*")
 NAMESPACE = re.compile(r"\bnamespace ([a-z_:]+) \{")
 DECLARATIONS = [
@@ -46,7 +46,8 @@ def exported(archive, headers):
     names, namespaces = declared(headers)
     listed = subprocess.run(["nm", "--defined-only", "--extern-only", "--format=posix", archive], check=True, text=True,
                             stdout=subprocess.PIPE).stdout
-    found = sorted({line.split()[0] for line in listed.splitlines() if len(line.split()) > 1 and line.split()[1] in EXPORTED})
+    lines = (line.split() for line in listed.splitlines())
+    found = sorted({words[0] for words in lines if len(words) > 1 and words[1] in EXPORTED})
     plain = subprocess.run(["c++filt"], input="\n".join(found), check=True, text=True, stdout=subprocess.PIPE).stdout
     return [symbol for symbol, text in zip(found, plain.splitlines()) if is_public(text, names, namespaces)]
 
