@@ -37,7 +37,7 @@ rm "$prefix"/libexec/muster/worker_{gloo,mpich,openmpi} "$prefix"/lib/libmuster_
 check "bench where there are no libraries for MPI programs" eval 'muster bench allreduce "${few[@]}" && ! says MPI'
 check "mpirun says what is missing" eval '! muster mpirun -n 2 "$programs/job_program_mpich" && says "the library to preload is not there"'
 
-check "no file names the checkout" fails grep -rlF -e "$checkout/" -e /bazel-out/ "$prefix"
+check "no file names the checkout" finds_none -rlF -e "$checkout/" -e /bazel-out/ "$prefix"
 pages=$(muster --help && sed -n '/^Subcommands/,$s/^  \([a-z]*\)  .*/\1/p' "$out")
 check "there are commands" test "$(wc -w <<<"$pages")" -gt 8
 for page in $pages; do
@@ -59,11 +59,11 @@ check "and leaves files alone" eval 'completes muster run ./pro && [ "$(cat "$ou
 
 library=$prefix/lib/libmuster.so
 check "the library's name" eval 'does readelf -dW "$library" && grep -qE "soname: \[libmuster\.so\.[0-9]+(\.[0-9]+)?\]" "$out"'
-check "needs no Boost, Kokkos, MPI" fails grep -iE 'needed.*(boost|kokkos|mpi)' "$out"
+check "needs no Boost, Kokkos, MPI" finds_none -iE 'needed.*(boost|kokkos|mpi)' "$out"
 nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //' >"$folder/symbols"
 check "has symbols" test "$(wc -l <"$folder/symbols")" -gt 200
-check "Muster's alone" fails grep -vE '^((typeinfo|typeinfo name|vtable|VTT|guard variable) for )?muster::|^MUSTER_[0-9.]+$' "$folder/symbols"
-check "none of its insides" fails grep -E 'muster::(algos|tcp|shm|stream|cluster|launcher|tune|profile)::' "$folder/symbols"
+check "Muster's alone" finds_none -vE '^((typeinfo|typeinfo name|vtable|VTT|guard variable) for )?muster::|^MUSTER_[0-9.]+$' "$folder/symbols"
+check "none of its insides" finds_none -E 'muster::(algos|tcp|shm|stream|cluster|launcher|tune|profile)::' "$folder/symbols"
 for each in 'typeinfo for muster::error' 'vtable for muster::error' 'muster::barrier(' 'muster::default_algorithms()'; do
   check "has $each" grep -qF "$each" "$folder/symbols"
 done

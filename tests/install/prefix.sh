@@ -11,8 +11,11 @@ install_to() { python3 -B "$checkout/tools/packaging/lay_out.py" "$checkout" . "
 
 # does COMMAND…: true if it succeeds; what it prints goes to "$out".
 does() { timeout 100 "$@" >"$out" 2>&1; }
-# fails COMMAND…: the contrary.
-fails() { ! does "$@"; }
+# finds_none GREP-ARGUMENT…: true if grep finds nothing in files that are there.
+finds_none() {
+  grep "$@" >"$folder/found" 2>&1
+  [ $? = 1 ] || { cp "$folder/found" "$out" && false; }
+}
 
 if ! install_to "$prefix"; then
   echo "cases: 0 passed, 1 failed"
