@@ -37,7 +37,11 @@ namespace muster::bench {
 namespace {
 
 std::vector<library> peers_of(const options& wanted) {
-  return wanted.peers ? *wanted.peers : usual_peers(wanted.hosts, find_programs());
+  if (wanted.peers) return *wanted.peers;
+  std::vector<library> peers = usual_peers(wanted.hosts);
+  const program_places places = find_programs();
+  std::erase_if(peers, [&](library which) { return !is_there(which, places); });
+  return peers;
 }
 
 /// Who is measured in a collective; nobody where it has none of the algorithms asked for.

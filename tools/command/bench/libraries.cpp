@@ -97,12 +97,6 @@ std::string mpi_launcher(library mpi) {
   return fmt::format("/usr/bin/mpirun.{}", name_of(program_of(mpi)));
 }
 
-/// Whether its worker was built or installed, and what starts it.
-bool is_there(library which, const program_places& places) {
-  if (!std::filesystem::exists(worker_of(which, places.workers))) return false;
-  return which == library::gloo || std::filesystem::exists(mpi_launcher(which));
-}
-
 arguments mpi_arguments(library mpi, const extent& size, bool own_core,
                         const program_places& places, bool with_shim) {
   const mpirun::mpi which = launched_by(mpi);
@@ -152,11 +146,10 @@ bool has_collective(library which, collective what) {
 
 bool needs_hosts(library which) { return which == library::openmpi_han || which == library::gloo; }
 
-std::vector<library> usual_peers(std::size_t hosts, const program_places& places) {
+std::vector<library> usual_peers(std::size_t hosts) {
   std::vector<library> peers;
   for (const library which : all_libraries) {
-    const bool takes_part = which != library::muster && (hosts > 1 || !needs_hosts(which));
-    if (takes_part && is_there(which, places)) peers.push_back(which);
+    if (which != library::muster && (hosts > 1 || !needs_hosts(which))) peers.push_back(which);
   }
   return peers;
 }
@@ -187,6 +180,11 @@ program_places find_programs() {
       "none of" +
       tried +
       "\nBuild //tools/command/bench:workers, or set MUSTER_BENCH_WORKERS to their folder.");
+}
+
+bool is_there(library which, const program_places& places) {
+  if (!std::filesystem::exists(worker_of(which, places.workers))) return false;
+  return which == library::gloo || std::filesystem::exists(mpi_launcher(which));
 }
 
 std::filesystem::path program_places::shim_for(library mpi) const {

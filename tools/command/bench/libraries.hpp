@@ -33,9 +33,8 @@ library program_of(library which);
 bool has_collective(library which, collective what);
 /// Whether it is measured among made hosts alone.
 bool needs_hosts(library which);
-struct program_places;
-/// Beside whom Muster is measured unless others are asked for: all that are there.
-std::vector<library> usual_peers(std::size_t hosts, const program_places& places);
+/// Beside whom Muster is measured unless others are asked for, as far as they are there.
+std::vector<library> usual_peers(std::size_t hosts);
 
 /// Who is measured: a library, or Muster with an algorithm of its own.
 struct contender {
@@ -73,6 +72,8 @@ struct program_places {
 /// What the environment variable MUSTER_BENCH_WORKERS says, or else a folder near the running
 /// program. Throws std::runtime_error naming the places tried.
 program_places find_programs();
+/// Whether a library's worker was built or installed, and what starts it.
+bool is_there(library which, const program_places& places);
 
 /// The command that starts the ranks on a machine of `cores` usable cores. Where ranks outnumber
 /// cores the MPIs are told to give their core away, which they need to be any good.
