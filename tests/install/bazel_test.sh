@@ -35,7 +35,9 @@ programs=(program program_static asio)
 if [[ -f $prefix/include/muster/kokkos.hpp ]]; then
   programs+=(kokkos)
   cp -L tests/guide/kokkos.cpp "$folder/installed/tests/guide"
-  sed '/name = "asio"/,$s/asio/kokkos/; 1,/^$/d' tests/install/bazel/outside.BUILD >>"$folder/installed/BUILD"
+  # Debian's headers of Kokkos are not where a compiler looks.
+  sed '/name = "asio"/,$s/asio/kokkos/; 1,/^$/d; /deps/i\    copts = ["-isystem/usr/include/trilinos"],' \
+    tests/install/bazel/outside.BUILD >>"$folder/installed/BUILD"
 fi
 cd "$folder/installed" || exit 1
 for compiler in clang-19 gcc; do
