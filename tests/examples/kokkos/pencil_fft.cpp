@@ -223,19 +223,24 @@ public:
         by_y_(of.side, of.xs, of.along_y.data()),
         by_z_(of.side, of.later_ys, of.along_z.data()) {}
 
+  /// Two slabs are under way at most, so that what travels is still in the cache.
   void run(exchange& x_to_y, exchange& y_to_z) const {
-    for (std::size_t s = 0; s < x_to_y.slabs(); ++s) {
-      lines(x_to_y, s, by_x_, of_.along_x.data(), of_.ys);
-      x_to_y.begin(s);
+    for (std::size_t s = 0; s <= x_to_y.slabs(); ++s) {
+      if (s < x_to_y.slabs()) {
+        lines(x_to_y, s, by_x_, of_.along_x.data(), of_.ys);
+        x_to_y.begin(s);
+      }
+      if (s > 0) {
+        x_to_y.end(s - 1);
+        lines(x_to_y, s - 1, by_y_, of_.along_y.data(), of_.xs);
+      }
     }
-    for (std::size_t s = 0; s < x_to_y.slabs(); ++s) {
-      x_to_y.end(s);
-      lines(x_to_y, s, by_y_, of_.along_y.data(), of_.xs);
-    }
-    for (std::size_t s = 0; s < y_to_z.slabs(); ++s) y_to_z.begin(s);
-    for (std::size_t s = 0; s < y_to_z.slabs(); ++s) {
-      y_to_z.end(s);
-      lines(y_to_z, s, by_z_, of_.along_z.data(), of_.later_ys);
+    for (std::size_t s = 0; s <= y_to_z.slabs(); ++s) {
+      if (s < y_to_z.slabs()) y_to_z.begin(s);
+      if (s > 0) {
+        y_to_z.end(s - 1);
+        lines(y_to_z, s - 1, by_z_, of_.along_z.data(), of_.later_ys);
+      }
     }
   }
 
