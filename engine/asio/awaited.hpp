@@ -2,6 +2,8 @@
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -83,7 +85,10 @@ net::awaitable<typename call<Begin>::value, Executor> await_call(std::shared_ptr
                                                                  Begin begin) {
   using value = typename call<Begin>::value;
   const auto made = std::make_shared<awaited_call<Begin>>(std::move(by), std::move(begin));
-  std::optional<outcome<value>> how = made->try_now();
+  // One that may be canceled begins where it hears of that.
+  const net::cancellation_state asked = co_await net::this_coro::cancellation_state;
+  std::optional<outcome<value>> how;
+  if (!asked.slot().is_connected()) how = made->try_now();
   if (how) {
     if (how->why) throw boost::system::system_error(how->why);
     if constexpr (std::is_void_v<value>) {

@@ -97,16 +97,19 @@ protected:
     has_begun_ = true;
     by_->operation_begins();
     const bool is_stopped = by_->is_closed() || by_->engine().scope().stopped(clock_time(0));
-    if (is_stopped || is_canceled_.load(std::memory_order_relaxed)) {  // the strand passes it on
+    // relaxed: where the one is not seen yet, `cancel` comes to the engine after this.
+    if (is_stopped || is_canceled_.load(std::memory_order_relaxed)) {
       return end({.why = errc::stopped, .got = {}});
     }
     try {
       running_ = start(by_->engine(), begin_());
+      if (running_.ended()) return end(taken());
+      end_later(this->shared_from_this());
     } catch (...) {
+      running_ = {};  // ends it
       return end({.why = code_of(std::current_exception()), .got = {}});
     }
-    if (running_.ended()) return end(taken());
-    end_later(this->shared_from_this());
+    if (is_to_stop_) running_.request_stop();
     by_->wake();
   }
 
@@ -170,12 +173,14 @@ private:
   /// Before the call has its place, whatever is asked for takes it back; afterwards it can end only
   /// with its team broken, for which `terminal` has to be asked.
   void cancel(net::cancellation_type type) {
-    is_canceled_.store(true, std::memory_order_relaxed);  // the strand passes it on
+    is_canceled_.store(true, std::memory_order_relaxed);
     by_->at_engine([self = this->shared_from_this(), type] {
       if (self->has_ended_ || !self->has_begun_) return;
       const bool is_terminal =
           (type & net::cancellation_type::terminal) != net::cancellation_type::none;
       if (!is_terminal && self->has_place()) return;
+      self->is_to_stop_ = true;
+      if (!self->running_.valid()) return;  // it is just beginning
       self->running_.request_stop();
       self->by_->wake();
     });
@@ -196,6 +201,7 @@ private:
   std::atomic<bool> is_canceled_{false};
   future<value> running_;  // at the engine, as what follows
   bool has_begun_ = false;
+  bool is_to_stop_ = false;
   bool has_ended_ = false;
 };
 

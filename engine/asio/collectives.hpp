@@ -25,9 +25,11 @@
 /// - **Order**: calls take their places in the team's order as they are initiated; initiate
 ///   those of one team from one thread, or one strand.
 /// - **Completion**: on the handler's associated executor, by default the context's, never
-///   inside the initiating function. Its associated allocator and cancellation slot are used.
+///   inside the initiating function, but by an immediate executor that runs it there (Boost 1.82
+///   and later). Its associated allocator and cancellation slot are used. With `use_awaitable`
+///   there is no handler where the call ends at once.
 /// - **Cancellation**: of any type as long as the call waits for its turn, on the engine's
-///   strand or in a sequencer, which takes it back (other ranks still make it); afterwards
+///   thread or in a sequencer, which takes it back (other ranks still make it); afterwards
 ///   `terminal`, which ends it with `errc::stopped` and breaks the team. Others are ignored then.
 namespace muster::asio {
 namespace detail {

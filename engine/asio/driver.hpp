@@ -3,23 +3,19 @@
 #include <fcntl.h>
 #include <sched.h>
 
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include <muster/asio/one_at_a_time.hpp>
 #include <muster/base/error.hpp>
 #include <muster/progress/engine.hpp>
 
@@ -40,28 +36,24 @@ public:
 
   boost::asio::io_context& context() const noexcept { return context_; }
 
-  /// Calls `act` at the engine: here and now where nobody else is there, otherwise in a turn of the
-  /// context. In the order of the calls.
+  /// Calls `act` at the engine, here and now where nobody else is there, otherwise on the thread
+  /// that is. In the order of the calls.
   template <class Act>
   void at_engine(Act act) {
-    // relaxed: who calls next does so after this; who acts then holds the lock.
-    queued_.fetch_add(1, std::memory_order_relaxed);
-    boost::asio::dispatch(strand_, [self = shared_from_this(), act = std::move(act)]() mutable {
-      const std::scoped_lock alone(self->at_engine_);
-      self->queued_.fetch_sub(1, std::memory_order_relaxed);
-      act();
-    });
+    serial_.run([self = shared_from_this(), act = std::move(act)]() mutable { act(); });
   }
 
-  /// Calls `act` at the engine here and now; not where somebody else is there or waits to be, nor
-  /// where other handlers of the context have waited for long enough. Whether it did.
+  /// Calls `act` at the engine here and now; not where somebody else is there, nor where other
+  /// handlers of the context have waited for long enough. Whether it did.
   template <class Act>
   bool at_engine_now(Act act) {
-    const std::unique_lock alone(at_engine_, std::try_to_lock);
-    if (!alone.owns_lock() || queued_.load(std::memory_order_relaxed) != 0) return false;
-    if (others_have_waited_long_enough()) return false;
-    act();
-    return true;
+    bool has_acted = false;
+    serial_.try_run([&] {
+      if (!closed_ && others_have_waited_long_enough()) return;
+      act();
+      has_acted = true;
+    });
+    return has_acted;
   }
 
   // ---- at the engine
@@ -76,8 +68,6 @@ public:
   void wake();
 
 private:
-  using strand_type = boost::asio::strand<boost::asio::io_context::executor_type>;
-
   bool others_have_waited_long_enough();
   void begin_turn() noexcept;
   void drive_soon();
@@ -90,9 +80,7 @@ private:
 
   boost::asio::io_context& context_;
   muster::engine& engine_;
-  strand_type strand_;
-  std::recursive_mutex at_engine_;  // a coroutine that the engine resumes may call, too
-  std::atomic<int> queued_{0};      // for the strand, by `at_engine`
+  one_at_a_time serial_;
   boost::asio::posix::stream_descriptor bell_;
   boost::asio::steady_timer timer_;
   std::size_t pending_ = 0;
@@ -118,15 +106,15 @@ inline int duplicate_descriptor(int descriptor) {
 inline driver::driver(boost::asio::io_context& by, muster::engine& of)
     : context_(by),
       engine_(of),
-      strand_(by.get_executor()),
       bell_(by, detail::duplicate_descriptor(of.wakeup_descriptor())),
       timer_(by) {}
 
 inline void driver::close() {
-  const std::scoped_lock alone(at_engine_);
-  closed_ = true;
-  end_sleep();
-  engine_.stop();
+  at_engine([this] {
+    closed_ = true;
+    end_sleep();
+    engine_.stop();
+  });
 }
 
 // A coroutine whose calls all end at once would never let go of the context.
@@ -155,11 +143,13 @@ inline void driver::wake() {
 inline void driver::drive_soon() {
   if (is_posted_ || closed_) return;
   is_posted_ = true;
-  boost::asio::post(strand_, [self = shared_from_this()] {
-    const std::scoped_lock alone(self->at_engine_);
-    self->is_posted_ = false;
-    self->begin_turn();
-    self->drive();
+  boost::asio::post(context_, [self = shared_from_this()] {
+    self->at_engine([self] {
+      self->is_posted_ = false;
+      if (self->closed_) return;  // the engine may be gone
+      self->begin_turn();
+      self->drive();
+    });
   });
 }
 
@@ -201,16 +191,16 @@ inline bool driver::has_looked_long_enough() {
 inline void driver::sleep() {
   sleeps_ = true;
   const auto wake_up = [self = shared_from_this()](const boost::system::error_code& why) {
-    const std::scoped_lock alone(self->at_engine_);
-    // Woken by something else; any other error is one more reason to look.
-    if (!self->sleeps_ || why == boost::asio::error::operation_aborted) return;
-    self->wake();
+    self->at_engine([self, why] {
+      // Woken by something else; any other error is one more reason to look.
+      if (!self->sleeps_ || why == boost::asio::error::operation_aborted) return;
+      self->wake();
+    });
   };
-  bell_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                   boost::asio::bind_executor(strand_, wake_up));
+  bell_.async_wait(boost::asio::posix::stream_descriptor::wait_read, wake_up);
   if (const auto limit = engine_.sleep_limit()) {
     timer_.expires_after(std::chrono::ceil<boost::asio::steady_timer::duration>(*limit));
-    timer_.async_wait(boost::asio::bind_executor(strand_, wake_up));
+    timer_.async_wait(wake_up);
   }
 }
 

@@ -406,6 +406,59 @@ TEST_CASE("an awaited call throws Asio's error, whether it ends at once or later
   });
 }
 
+TEST_CASE("a call that is canceled by what it is just beginning") {
+  const watchdog alive("asio: canceled while it begins");
+  run_ranks(2, [](team& on, asio::io_context& io) -> asio::awaitable<void> {
+    if (on.rank() == 1) {
+      const auto [why] =
+          co_await muster::asio::async_barrier(on, asio::as_tuple(asio::use_awaitable));
+      CHECK(why);
+      co_return;
+    }
+    asio::cancellation_signal stop;
+    auto work = [](team& of, asio::cancellation_signal& by) -> task<> {
+      by.emit(asio::cancellation_type::terminal);
+      std::array<int, 1> never{};
+      co_await of.receive(1, 7, never);
+    };
+    std::optional<error_code> ended;
+    muster::asio::async_run(
+        on, work(on, stop),
+        asio::bind_cancellation_slot(stop.slot(), [&ended](error_code why) { ended = why; }));
+    asio::steady_timer later(io);
+    while (!ended) {
+      later.expires_after(1ms);
+      co_await later.async_wait(asio::use_awaitable);
+    }
+    CHECK(*ended == errc::stopped);
+    const auto [why, none] =
+        co_await muster::asio::async_allreduce(on, 1, sum, asio::as_tuple(asio::use_awaitable));
+    CHECK(why);  // another call than the other rank's
+  });
+}
+
+TEST_CASE("several threads, and a thread that calls while another is at the engine") {
+  const watchdog alive("asio: left to the one that is there");
+  muster::asio::one_at_a_time serial;
+  int sum = 0;
+  std::atomic<int> ended{0};
+  const auto work = [&] {
+    for (int i = 0; i < 10'000; ++i) {
+      serial.run([&] {
+        ++sum;
+        serial.run([&] { ++sum; });  // at once
+        ++ended;
+      });
+      serial.try_run([&] { sum += 0; });
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  CHECK(ended == 20'000);
+  CHECK(sum == 40'000);
+}
+
 TEST_CASE("a team that no context drives is refused") {
   run_threads(1, [](team& of) {
     CHECK_THROWS_AS(muster::asio::async_barrier(of, [](error_code) {}), error);
