@@ -116,7 +116,8 @@ void copy(const Exec& on, const walk& by, in_view<T, D>* view, in_packed<T, D>* 
   using index = Kokkos::IndexType<std::int64_t>;
   using policy = Kokkos::RangePolicy<Exec, index>;
   const std::string label = D == direction::pack ? "muster pack" : "muster unpack";
-  if constexpr (Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible) {
+  // Not a device that can access the host's memory, too.
+  if constexpr (std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>) {
     Kokkos::parallel_for(label, policy(on, 0, by.pieces()), copy_piece<T, D>{by, view, packed});
   } else {
     Kokkos::parallel_for(label, policy(on, 0, by.size()), copy_element<T, D>{by, view, packed});

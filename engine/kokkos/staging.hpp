@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include <muster/coro/frame_pool.hpp>
@@ -108,7 +109,9 @@ public:
             blocks_ * length(s)};
   }
   void begin_packing(const At& at) const {
-    if (packing_ != nullptr && how_.reads) pack(at, view_, *packing_);
+    if (packing_ == nullptr || !how_.reads) return;
+    pack(at, view_, *packing_);
+    if constexpr (is_reachable<V>) fence(at);  // the host reads it next, not the instance
   }
   void begin_unpacking(const At& at) const {
     if constexpr (!is_readable_only<V>) {
@@ -162,10 +165,27 @@ private:
   std::array<buffer, slots> slots_;
 };
 
+/// Waits at its end for what kernels and copies have begun, also where an operation has failed.
+template <class At, class... Sides>
+class fence_at_end {
+public:
+  explicit fence_at_end(const At& at, const Sides&... sides) noexcept : at_(at), sides_(sides...) {}
+  ~fence_at_end() {
+    std::apply([this](const Sides&... each) { (each.fence(at_), ...); }, sides_);
+  }
+  fence_at_end(const fence_at_end&) = delete;
+  fence_at_end& operator=(const fence_at_end&) = delete;
+
+private:
+  const At& at_;
+  std::tuple<const Sides&...> sides_;
+};
+
 /// The segments' operations, one after the other, and copies beside them.
 template <class At, class... Sides>
 task<> run_staged(team& on, At at, kept_reduction, pooled_list<task<>> operations, Sides... sides) {
-  // A local: nobody writes to the sides any more when they go.
+  // Locals: nobody reads or writes the sides any more when they go.
+  const fence_at_end<At, Sides...> copied(at, sides...);
   pooled_list<task<>> parts = std::move(operations);
   if (parts.size() > 1) {
     on.require_whole();

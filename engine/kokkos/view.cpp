@@ -56,11 +56,9 @@ std::size_t wide_dimensions(const placement& of) noexcept {
 }
 
 order order_by_strides(const placement& of) noexcept {
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < of.rank; ++i) {
-    if (of.extents[i] <= 1) continue;
-    if (of.strides[i] < last) return order::right;
-    last = of.strides[i];
+  // Extents do not count: the order is the same whatever they are.
+  for (std::size_t i = 1; i < of.rank; ++i) {
+    if (of.strides[i] < of.strides[i - 1]) return order::right;
   }
   return order::left;
 }

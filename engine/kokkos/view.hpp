@@ -20,7 +20,7 @@ concept execution_space = Kokkos::is_execution_space<std::remove_cvref_t<E>>::va
 
 /// In which order the elements of a View travel.
 enum class order {
-  any,    ///< at most one extent is more than 1
+  any,    ///< no elements, or at most one extent is more than 1
   left,   ///< first index fastest
   right,  ///< last index fastest
 };
@@ -154,7 +154,7 @@ placement placement_of(const V& of) noexcept {
   }
   using layout = typename V::array_layout;
   if constexpr (rank_of<V> <= 1) return result;
-  if (wide_dimensions(result) <= 1) {
+  if (result.size() == 0 || wide_dimensions(result) <= 1) {
     result.by = order::any;
   } else if constexpr (std::is_same_v<layout, Kokkos::LayoutStride>) {
     result.by = order_by_strides(result);

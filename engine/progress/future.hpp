@@ -184,6 +184,8 @@ public:
   }
 
   bool valid() const noexcept { return promise_ != nullptr; }
+  /// The engine that the operation runs on.
+  engine& where() const noexcept { return *promise_->place.where; }
 
   /// Asks the operation to stop; any thread. How it ends, `wait` and `co_await` tell.
   void request_stop() noexcept { ask_to_stop(stop_scope::on_request); }
@@ -286,8 +288,6 @@ private:
   template <class U>
   friend future<U> start(engine&, task<U>);
   explicit future(promise& shared) noexcept : promise_(&shared) {}
-
-  engine& where() const noexcept { return *promise_->place.where; }
 
   void block_until_end() noexcept {
     void* seen = nullptr;

@@ -135,7 +135,12 @@ task<> perform_after(team& on, arguments call, task<> before) {
 }
 
 void take_place(const task<>& collective) {
-  dynamic_cast<operation&>(*collective.surrounded_by()).reserve();
+  auto* const found = dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr);
+  if (found == nullptr) {
+    throw error(errc::invalid_argument,
+                "take_place: the task is not a collective's own; expected what one returned");
+  }
+  found->reserve();
 }
 
 std::string_view chosen_algorithm(const team& on, const arguments& call) {

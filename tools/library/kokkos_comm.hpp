@@ -22,12 +22,14 @@
 #include <Kokkos_Core.hpp>
 
 #include <KokkosComm/KokkosComm.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -158,14 +160,21 @@ inline void wait(Request<muster::kokkos::comm_space>&& one) { one.wait(); }
 inline void wait_all(std::span<Request<muster::kokkos::comm_space>> all) {
   for (auto& each : all) each.wait();
 }
-/// The first that has ended; none of none.
+/// The first of those that were not waited for before that has ended; none where there is none.
 inline std::optional<int> wait_any(std::span<Request<muster::kokkos::comm_space>> all) {
-  while (!all.empty()) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].test()) return static_cast<int>(i);
-    }
+  const auto is_pending = [](auto& each) { return each.request().valid(); };
+  const auto has_ended = [&](auto& each) { return is_pending(each) && each.request().ended(); };
+  const auto pending = std::ranges::find_if(all, is_pending);
+  if (pending == all.end()) return std::nullopt;
+  muster::engine& where = pending->request().where();
+  if (where.has_own_thread()) {
+    while (std::ranges::none_of(all, has_ended)) std::this_thread::yield();
+  } else {
+    where.drive_until([&] { return std::ranges::any_of(all, has_ended); });
   }
-  return std::nullopt;
+  const auto first = std::ranges::find_if(all, has_ended);
+  first->wait();
+  return static_cast<int>(first - all.begin());
 }
 [[nodiscard]] inline bool test(Request<muster::kokkos::comm_space>& one) { return one.test(); }
 
