@@ -9,6 +9,8 @@ constexpr std::size_t batch = 16;  // frames of a block
 
 }  // namespace
 
+constinit thread_local frame_pool* frame_pool::current_ = nullptr;
+
 frame_pool::binding::binding(frame_pool* pool) noexcept : before_(current_) { current_ = pool; }
 
 frame_pool::binding::~binding() { current_ = before_; }

@@ -104,7 +104,8 @@ private:
 
   // The pool of the engine that runs on this thread. A coroutine's operator new has no other way to
   // learn it, whatever the coroutine's parameters are.
-  static inline constinit thread_local frame_pool* current_ = nullptr;
+  // Defined once, in the library: programs and what they load share it. Found without a call.
+  static constinit thread_local frame_pool* current_ [[gnu::tls_model("initial-exec")]];
 
   std::array<free_frame*, classes> free_{};
   std::atomic<free_frame*> returned_{nullptr};

@@ -2,9 +2,11 @@
 // compiled them. Run by 4 ranks; says "4 ranks, right".
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <source_location>
 #include <stop_token>
 #include <string>
@@ -17,6 +19,21 @@
 #include "tests/install/outside/half.hpp"
 
 using namespace std::chrono_literals;
+
+namespace {
+
+// By thread: the library's own may allocate, too.
+constinit thread_local std::size_t allocations = 0;
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* const memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -97,6 +114,16 @@ muster::task<> results(muster::team& team) {
   require(failed);
 }
 
+muster::task<int> one() { co_return 1; }
+
+/// The program's coroutines have their frames from the library's pool.
+muster::task<> frames() {
+  int sum = co_await one();
+  const std::size_t before = allocations;
+  for (int i = 0; i < 100; ++i) sum += co_await one();
+  require(sum == 101 && allocations == before);
+}
+
 /// Ends calls half-way: the library destroys the halves' frames.
 muster::task<> stops(muster::team& team) {
   const std::unique_ptr<muster::team> copy = co_await muster::duplicate(team);
@@ -125,6 +152,7 @@ int main() {
   exceptions(world);
   functions();
   world.run(results(world.team()));
+  world.run(frames());
   world.run(stops(world.team()));
   if (world.team().rank() == 0) std::printf("%zu ranks, right\n", world.team().size());
 }
