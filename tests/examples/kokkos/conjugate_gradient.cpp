@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include <muster/kokkos.hpp>
@@ -142,6 +143,10 @@ muster::task<int> solve(const part& on, vector b, vector x, double precision) {
 }
 
 muster::task<> program(muster::team& team, std::size_t side) {
+  if (side < team.size()) {
+    throw std::invalid_argument("conjugate_gradient: expected SIDE to be at least " +
+                                std::to_string(team.size()) + ", a row for each rank");
+  }
   const part on{team, side};
   const vector expected = on.make("expected");
   const vector b = on.make("b");

@@ -13,6 +13,9 @@ for ranks in 1 2 3 5 8; do
 done
 check "a thread drives" eval 'MUSTER_PROGRESS=thread runs 3 "$conjugate_gradient" 60 && says ", solved"'
 check "rows that do not divide" eval '! runs 3 "$transpose" 10 480 && says "expected rows and columns"'
+check "one column a rank" eval 'runs 4 "$transpose" 240 4 && says " 0 entries wrong"'
+check "one row a rank" eval 'runs 4 "$transpose" 4 240 && says " 0 entries wrong"'
+check "less rows than ranks" eval '! runs 5 "$conjugate_gradient" 4 && says "expected SIDE to be at least 5"'
 
 # Files of jobs have names by process numbers, which are not unique between sandboxes.
 transforms() {
@@ -26,6 +29,7 @@ for ranks in 1 2 4 6; do
   check "pencils on $ranks" eval 'transforms $ranks 24 4 2 && says "^3 on" && says "all right" && cat "$out"'
 done
 check "more slabs than planes" eval 'transforms 4 8 6 1 && says "all right"'
+check "a line each" eval 'transforms 2 2 1 1 && says "all right"'
 
 echo "cases: $passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -94,7 +94,7 @@ private:
   number* to_;
 };
 
-/// All slabs may be under way at once; what has gaps is packed and unpacked on the way.
+/// Several slabs may be under way at once; what has gaps is packed and unpacked on the way.
 class muster_exchange final : public exchange {
 public:
   muster_exchange(muster::team& among, const transposition& whole, std::size_t slabs, number* from,
@@ -105,7 +105,10 @@ public:
     auto part_of_it = examples::transpose(team_, part(slab), from(slab), to(slab));
     running_[slab] = muster::start(team_.engine(), std::move(part_of_it));
   }
-  void look() override { team_.engine().poll(); }
+  void look() override {
+    const auto running = std::ranges::find_if(running_, &muster::future<>::valid);
+    if (running != running_.end()) running->ready();
+  }
   void end(std::size_t slab) override { running_[slab].wait(); }
 
 private:

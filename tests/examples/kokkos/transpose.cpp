@@ -23,7 +23,7 @@ double entry(std::size_t row, std::size_t column) {
   return static_cast<double>(row) + 1e-4 * static_cast<double>(column);
 }
 
-/// Rank r's rows of a matrix become its rows of the transposed one.
+/// The ranks' rows of a matrix become their rows of the transposed one.
 muster::task<> transpose(muster::team& team, matrix mine, matrix transposed) {
   const examples::transposition how{
       .ranks = team.size(), .planes = 1, .rows = mine.extent(0), .columns = transposed.extent(0)};
@@ -43,7 +43,8 @@ std::size_t count_wrong(const muster::team& team, const matrix& transposed) {
 
 muster::task<> program(muster::team& team, std::size_t rows, std::size_t columns) {
   if (rows % team.size() != 0 || columns % team.size() != 0) {
-    throw std::invalid_argument("transpose: expected rows and columns by the ranks");
+    throw std::invalid_argument(
+        "transpose: expected rows and columns to be multiples of the number of ranks");
   }
   const matrix mine("mine", rows / team.size(), columns);
   const matrix transposed("transposed", columns / team.size(), rows);

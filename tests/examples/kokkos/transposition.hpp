@@ -42,7 +42,7 @@ blocks<T> after(const transposition& of, T* first) {
                                                of.rows, 1, of.columns, of.ranks * of.rows));
 }
 
-/// Of one rank alone: its planes.
+/// On one rank, without communication.
 template <class T>
 void transpose_alone(const transposition& of, const T* from, T* to) {
   using host = Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>;
