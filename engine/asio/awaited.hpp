@@ -63,7 +63,7 @@ private:
   };
 
   void begin_once() {
-    if (!std::exchange(has_begun_, true)) this->begin();
+    if (!this->has_begun()) this->begin();
   }
 
   void tell(outcome<value> how) override {
@@ -76,7 +76,6 @@ private:
 
   std::unique_ptr<waits> waiting_;  // at the engine, as what follows
   std::optional<outcome<value>> how_;
-  bool has_begun_ = false;
 };
 
 /// Makes a call and awaits it.

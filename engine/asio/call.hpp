@@ -92,6 +92,8 @@ protected:
     });
   }
 
+  /// At the engine.
+  bool has_begun() const noexcept { return has_begun_; }
   /// At the engine. Takes the call's place in the team's order.
   void begin() {
     has_begun_ = true;

@@ -441,7 +441,9 @@ TEST_CASE("several threads, and a thread that calls while another is at the engi
   const watchdog alive("asio: left to the one that is there");
   muster::asio::one_at_a_time serial;
   int sum = 0;
+  int tried = 0;  // as `sum`, by who is alone
   std::atomic<int> ended{0};
+  std::atomic<int> alone{0};
   const auto work = [&] {
     for (int i = 0; i < 10'000; ++i) {
       serial.run([&] {
@@ -449,7 +451,7 @@ TEST_CASE("several threads, and a thread that calls while another is at the engi
         serial.run([&] { ++sum; });  // at once
         ++ended;
       });
-      serial.try_run([&] { sum += 0; });
+      if (serial.try_run([&] { ++tried; })) ++alone;
     }
   };
   std::thread other(work);
@@ -457,6 +459,7 @@ TEST_CASE("several threads, and a thread that calls while another is at the engi
   other.join();
   CHECK(ended == 20'000);
   CHECK(sum == 40'000);
+  CHECK(tried == alone);
 }
 
 TEST_CASE("a team that no context drives is refused") {
