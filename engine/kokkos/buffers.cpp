@@ -18,11 +18,10 @@ std::size_t rounded(std::size_t bytes) noexcept {
 
 }  // namespace
 
-constexpr memory_source host = {
+constinit const memory_source host_memory = {
     .allocate = [](std::size_t bytes) { return ::operator new(bytes, line); },
     .release = [](void* memory) { ::operator delete(memory, line); },
     .is_kokkos = false};
-const memory_source host_memory = host;
 
 buffer_pool::~buffer_pool() { clear(false); }
 
