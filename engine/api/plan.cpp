@@ -9,14 +9,6 @@ namespace muster {
 
 namespace {
 
-operation& operation_of(const task<>& collective, const char* who) {
-  auto* const found = dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr);
-  if (found != nullptr && !found->is_kept()) return *found;
-  throw error(
-      errc::invalid_argument,
-      std::string(who) + ": the task is not a collective's own; expected what one returned");
-}
-
 /// Apart from the question, which every run asks.
 [[noreturn, gnu::cold]] void refuse(const char* why) {
   throw error(errc::invalid_argument, std::string("plan: ") + why);

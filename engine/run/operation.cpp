@@ -154,4 +154,12 @@ void operation::release() noexcept {
   out_ = false;
 }
 
+operation& operation_of(const task<>& collective, std::string_view who) {
+  auto* const found = dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr);
+  if (found != nullptr && !found->is_kept()) return *found;
+  throw error(
+      errc::invalid_argument,
+      std::string(who) + ": the task is not a collective's own; expected what one returned");
+}
+
 }  // namespace muster

@@ -87,4 +87,9 @@ private:
   std::exception_ptr refusal_;     // why it did not even begin
 };
 
+/// The operation that a collective's task runs, and that no plan keeps.
+/// \param who asks, for the message
+/// \throws error `errc::invalid_argument` of any other task
+operation& operation_of(const task<>& collective, std::string_view who);
+
 }  // namespace muster

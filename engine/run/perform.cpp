@@ -134,14 +134,7 @@ task<> perform_after(team& on, arguments call, task<> before) {
   co_await std::move(part);
 }
 
-void take_place(const task<>& collective) {
-  auto* const found = dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr);
-  if (found == nullptr) {
-    throw error(errc::invalid_argument,
-                "take_place: the task is not a collective's own; expected what one returned");
-  }
-  found->reserve();
-}
+void take_place(const task<>& collective) { operation_of(collective, "take_place").reserve(); }
 
 std::string_view chosen_algorithm(const team& on, const arguments& call) {
   const bool misses_layout = has_varying_blocks(call.what) && !has_neighbors(call.what) &&
