@@ -50,27 +50,30 @@ struct reduce_call {
   }
 };
 
-struct allreduce_call {
+/// Element by element, on every rank: `What` names the collective, says what a rank does with what
+/// it receives into, and calls it.
+template <class What>
+struct elementwise_call {
   template <class At, class S, class R, class Op>
   static task<> make(const At& at, team& on, const S& send, const R& receive, Op&& op) {
     check_like<S, R>();
     const used<S> from{send, reads};
-    const used<R> to{receive, writes};
-    require_like("allreduce", from.where, to.where);
+    const used<R> to{receive, only_if(What::receives(on), writes)};
+    require_like(What::name, from.where, to.where);
     kept_reduction by = reduction_for<value_of<R>>(std::forward<Op>(op));
     const muster::reducer with = by.get();
     return between(at, on, std::move(by), from, to, to.where.by, to.where.by,
                    vector_of(to.where.size()),
-                   [&](auto mine, auto all) { return muster::allreduce(on, mine, all, with); });
+                   [&](auto mine, auto all) { return What::call(on, with, mine, all); });
   }
   template <class At, class V, class Op>
   static task<> make(const At& at, team& on, const V& data, Op&& op) {
     check_receive<V>();
-    const used<V> all{data, reads_and_writes};
+    const used<V> all{data, What::receives(on) ? reads_and_writes : reads};
     kept_reduction by = reduction_for<value_of<V>>(std::forward<Op>(op));
     const muster::reducer with = by.get();
     return alone(at, on, std::move(by), all, vector_of(all.where.size()),
-                 [&](auto elements) { return muster::allreduce(on, elements, with); });
+                 [&](auto elements) { return What::call(on, with, elements); });
   }
   template <class At, has_result R>
   static task<> make(const At& at, team& on, const R& result) {
@@ -78,62 +81,34 @@ struct allreduce_call {
   }
 };
 
-struct scan_call {
-  template <class At, class S, class R, class Op>
-  static task<> make(const At& at, team& on, const S& send, const R& receive, Op&& op) {
-    check_like<S, R>();
-    const used<S> from{send, reads};
-    const used<R> to{receive, writes};
-    require_like("scan", from.where, to.where);
-    kept_reduction by = reduction_for<value_of<R>>(std::forward<Op>(op));
-    const muster::reducer with = by.get();
-    return between(at, on, std::move(by), from, to, to.where.by, to.where.by,
-                   vector_of(to.where.size()),
-                   [&](auto mine, auto all) { return muster::scan(on, mine, all, with); });
-  }
-  template <class At, class V, class Op>
-  static task<> make(const At& at, team& on, const V& data, Op&& op) {
-    check_receive<V>();
-    const used<V> all{data, reads_and_writes};
-    kept_reduction by = reduction_for<value_of<V>>(std::forward<Op>(op));
-    const muster::reducer with = by.get();
-    return alone(at, on, std::move(by), all, vector_of(all.where.size()),
-                 [&](auto elements) { return muster::scan(on, elements, with); });
-  }
-  template <class At, has_result R>
-  static task<> make(const At& at, team& on, const R& result) {
-    return make(at, on, result.view(), result);
+struct allreduce_of_all {
+  static constexpr const char* name = "allreduce";
+  static bool receives(const team&) noexcept { return true; }
+  template <class... Elements>
+  static task<> call(team& on, const muster::reducer& with, Elements... elements) {
+    return muster::allreduce(on, elements..., with);
   }
 };
-
-struct exscan_call {
-  template <class At, class S, class R, class Op>
-  static task<> make(const At& at, team& on, const S& send, const R& receive, Op&& op) {
-    check_like<S, R>();
-    const used<S> from{send, reads};
-    // That of rank 0 is left as it was.
-    const used<R> to{receive, only_if(on.rank() != 0, writes)};
-    require_like("exscan", from.where, to.where);
-    kept_reduction by = reduction_for<value_of<R>>(std::forward<Op>(op));
-    const muster::reducer with = by.get();
-    return between(at, on, std::move(by), from, to, to.where.by, to.where.by,
-                   vector_of(to.where.size()),
-                   [&](auto mine, auto all) { return muster::exscan(on, mine, all, with); });
-  }
-  template <class At, class V, class Op>
-  static task<> make(const At& at, team& on, const V& data, Op&& op) {
-    check_receive<V>();
-    const used<V> all{data, on.rank() == 0 ? reads : reads_and_writes};
-    kept_reduction by = reduction_for<value_of<V>>(std::forward<Op>(op));
-    const muster::reducer with = by.get();
-    return alone(at, on, std::move(by), all, vector_of(all.where.size()),
-                 [&](auto elements) { return muster::exscan(on, elements, with); });
-  }
-  template <class At, has_result R>
-  static task<> make(const At& at, team& on, const R& result) {
-    return make(at, on, result.view(), result);
+struct scan_of_all {
+  static constexpr const char* name = "scan";
+  static bool receives(const team&) noexcept { return true; }
+  template <class... Elements>
+  static task<> call(team& on, const muster::reducer& with, Elements... elements) {
+    return muster::scan(on, elements..., with);
   }
 };
+struct exscan_of_all {
+  static constexpr const char* name = "exscan";
+  /// That of rank 0 is left as it was.
+  static bool receives(const team& on) noexcept { return on.rank() != 0; }
+  template <class... Elements>
+  static task<> call(team& on, const muster::reducer& with, Elements... elements) {
+    return muster::exscan(on, elements..., with);
+  }
+};
+using allreduce_call = elementwise_call<allreduce_of_all>;
+using scan_call = elementwise_call<scan_of_all>;
+using exscan_call = elementwise_call<exscan_of_all>;
 
 struct reduce_scatter_block_call {
   template <class At, class S, class R, class Op>
