@@ -5,40 +5,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <functional>
 #include <limits>
-#include <new>
 #include <vector>
 
 #include <muster/kokkos.hpp>
 #include <muster/muster.hpp>
 
-namespace {
-
-// By thread, so that a rank counts only its own.
-constinit thread_local std::size_t allocations = 0;
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-void* operator new[](std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#include "tests/support/allocations.hpp"
 
 namespace muster::testing {
 namespace {
@@ -50,17 +24,17 @@ namespace mk = muster::kokkos;
 task<std::size_t> least_of(const std::function<task<>()>& call) {
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (int batch = 0; batch < 5; ++batch) {
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     for (int i = 0; i < 200; ++i) co_await call();
-    least = std::min(least, allocations - before);
+    least = std::min(least, allocations() - before);
   }
   co_return least;
 }
 
 TEST_CASE("the counter counts") {
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   void* something = ::operator new(3);
-  CHECK(allocations == before + 1);
+  CHECK(allocations() == before + 1);
   ::operator delete(something);
 }
 
@@ -107,10 +81,10 @@ TEST_CASE("a pool keeps no more than it may") {
     for (int i = 0; i < 6; ++i) many.push_back(pool.take(mk::detail::host_memory, bytes));
   }
   std::vector<mk::detail::buffer> again;
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   for (int i = 0; i < 6; ++i) again.push_back(pool.take(mk::detail::host_memory, bytes));
-  CHECK(allocations - before >= 2);   // it had given two back at least
-  CHECK(allocations - before <= 10);  // and kept some
+  CHECK(allocations() - before >= 2);   // it had given two back at least
+  CHECK(allocations() - before <= 10);  // and kept some
   pool.clear(false);
 }
 

@@ -20,6 +20,7 @@
 
 #include "tests/engine/kokkos/device.hpp"
 #include "tests/engine/kokkos/ranks.hpp"
+#include "tests/engine/kokkos/views.hpp"
 #include "tests/support/says.hpp"
 
 namespace muster::testing {
@@ -27,27 +28,13 @@ namespace {
 
 namespace mk = muster::kokkos;
 
-void require(bool holds, const char* what) {
-  if (!holds) throw error(errc::resource, what);
-}
-
 /// Elements as the host finds them, in an order.
 template <class V, class F>
 void look(const V& view, bool left, F visit) {
   using element = typename V::non_const_value_type;
   if (view.size() == 0) return;
   auto* const at = reinterpret_cast<element*>(device_pages::all().seen_by_host(view.data()));
-  constexpr auto rank = static_cast<std::size_t>(V::rank);
-  for (std::size_t i = 0; i < view.size(); ++i) {
-    std::size_t rest = i;
-    std::size_t offset = 0;
-    for (std::size_t step = 0; step < rank; ++step) {
-      const std::size_t d = left ? step : rank - 1 - step;
-      offset += rest % view.extent(d) * view.stride(d);
-      rest /= view.extent(d);
-    }
-    visit(i, at[offset]);
-  }
+  for_each_place(view, left, [&](std::size_t i, std::size_t place) { visit(i, at[place]); });
 }
 template <class V, class F>
 void fill(const V& view, bool left, F value) {

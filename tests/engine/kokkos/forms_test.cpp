@@ -24,10 +24,6 @@ namespace {
 
 namespace mk = muster::kokkos;
 
-void require(bool holds, const char* what) {
-  if (!holds) throw error(errc::resource, what);
-}
-
 template <class V>
 task<> sum_and_send(team& on, V data, V other) {
   constexpr bool left = std::is_same_v<typename V::array_layout, Kokkos::LayoutLeft>;

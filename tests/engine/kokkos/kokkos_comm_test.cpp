@@ -14,6 +14,7 @@
 
 #include <muster/kokkos_comm.hpp>
 
+#include "tests/engine/kokkos/ranks.hpp"
 #include "tests/support/says.hpp"
 
 namespace muster::testing {
@@ -23,10 +24,6 @@ namespace kc = KokkosComm;
 using space = muster::kokkos::comm_space;
 using exec = Kokkos::DefaultHostExecutionSpace;
 using communicator = kc::Communicator<space, exec>;
-
-void require(bool holds, const char* what) {
-  if (!holds) throw error(errc::resource, what);
-}
 
 TEST_CASE("messages") {
   run_threads(3, [](team& on) {

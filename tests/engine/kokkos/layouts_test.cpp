@@ -20,11 +20,6 @@ namespace {
 
 namespace mk = muster::kokkos;
 
-/// What is wrong on a rank; doctest's checks are not for several threads at once.
-void require(bool holds, const char* what) {
-  if (!holds) throw error(errc::resource, what);
-}
-
 template <class V, class F>
 void fill(const V& view, bool left, F value) {
   for_each_element(view, left, [&](std::size_t i, auto& each) { each = value(i); });

@@ -17,6 +17,11 @@ inline void on_ranks(std::size_t ranks, const rank_program& program) {
   run_threads(ranks, [&](team& of) { start(of.engine(), program(of)).wait(); });
 }
 
+/// What is wrong on a rank; doctest's checks are not for several threads at once.
+inline void require(bool holds, const char* what) {
+  if (!holds) throw error(errc::resource, what);
+}
+
 /// A number that tells rank, element and purpose from others; exact in any sum of the tests.
 inline double value_at(std::size_t rank, std::size_t element, std::size_t purpose = 0) {
   return static_cast<double>(1 + element % 97 + 100 * rank + 10'000 * purpose);

@@ -18,10 +18,6 @@ namespace {
 
 namespace mk = muster::kokkos;
 
-void require(bool holds, const char* what) {
-  if (!holds) throw error(errc::resource, what);
-}
-
 /// Ranks 0 to 2 contribute 3, 5, 4 in each element, plus the element's number.
 template <class T>
 Kokkos::View<T*> contribution(const team& on) {

@@ -11,9 +11,10 @@
 /// Views of every layout and form for the tests, and their elements in order.
 namespace muster::testing {
 
-/// Elements of a View in the order of its layout, found by its strides alone.
+/// Where elements of a View are, in the order of its layout, by its strides alone: `visit(i,
+/// place)`.
 template <class V, class F>
-void for_each_element(const V& view, bool left, F visit) {
+void for_each_place(const V& view, bool left, F visit) {
   constexpr auto rank = static_cast<std::size_t>(V::rank);
   std::size_t size = 1;
   for (std::size_t d = 0; d < rank; ++d) size *= view.extent(d);
@@ -25,8 +26,14 @@ void for_each_element(const V& view, bool left, F visit) {
       at += rest % view.extent(d) * view.stride(d);
       rest /= view.extent(d);
     }
-    visit(i, view.data()[at]);
+    visit(i, at);
   }
+}
+
+/// The same of the elements themselves: `visit(i, element)`.
+template <class V, class F>
+void for_each_element(const V& view, bool left, F visit) {
+  for_each_place(view, left, [&](std::size_t i, std::size_t at) { visit(i, view.data()[at]); });
 }
 
 template <class V>

@@ -5,46 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <span>
 #include <vector>
 
 #include <muster/muster.hpp>
 
 #include "tests/engine/run/calls.hpp"
+#include "tests/support/allocations.hpp"
 #include "tools/conformance/watchdog.hpp"
-
-namespace {
-
-// By thread, so that a rank counts only its own.
-constinit thread_local std::size_t allocations = 0;
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-void* operator new[](std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace muster::testing {
 namespace {
@@ -57,9 +25,9 @@ constexpr int most_batches = 4;
 /// What `times` calls allocate on this rank.
 task<std::size_t> allocations_of(team& of, collective what, buffers& memory, int times) {
   const roots at{.bcast = of.size() - 1};
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   for (int i = 0; i < times; ++i) co_await call(of, what, memory, at);
-  co_return allocations - before;
+  co_return allocations() - before;
 }
 
 void check_no_allocations(std::size_t ranks, std::size_t count, const thread_options& options) {
@@ -94,10 +62,10 @@ void check_no_allocations(std::size_t ranks, std::size_t count, const thread_opt
 }
 
 TEST_CASE("the counter counts") {
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   // A plain call: a new-expression may be left out by the compiler.
   void* something = ::operator new(3);
-  CHECK(allocations == before + 1);
+  CHECK(allocations() == before + 1);
   ::operator delete(something);
 }
 
@@ -120,11 +88,11 @@ void start_two_and_wait(team& of, std::span<double> value) {
 }
 
 task<std::size_t> allocations_of(std::span<plan> plans, int times) {
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   for (int i = 0; i < times; ++i) {
     for (plan& each : plans) co_await each.run();
   }
-  co_return allocations - before;
+  co_return allocations() - before;
 }
 
 TEST_CASE("runs of plans, after the first") {
@@ -149,9 +117,9 @@ TEST_CASE("operations that are started and waited for") {
   run_threads(2, [](team& of) {
     std::array<double, 4> value{};
     for (int i = 0; i < 100; ++i) start_two_and_wait(of, value);
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     for (int i = 0; i < 500; ++i) start_two_and_wait(of, value);
-    CHECK(allocations - before == 0);
+    CHECK(allocations() - before == 0);
   });
 }
 
