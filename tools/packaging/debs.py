@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import headers
+from commands import run
 
 # As Debian's own tools take it.
 MAINTAINER = f"{os.environ.get('DEBFULLNAME', 'Muster')} <{os.environ.get('DEBEMAIL', 'muster@localhost')}>"
@@ -66,10 +67,6 @@ def packages(version, abi, triplet):
                 {"Recommends": "iproute2, openssh-client, python3",
                  "Suggests": f"libmuster-dev, muster-mpi {same}, python3-matplotlib"}, weak="gloo"),
     ]
-
-
-def run(*command, **how):
-    return subprocess.run([str(word) for word in command], check=True, text=True, stdout=subprocess.PIPE, **how).stdout
 
 
 def move(tree, to, patterns):

@@ -20,16 +20,13 @@ import subprocess
 import sys
 
 import headers
+from commands import run
 import symbols
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Whose text is in what is installed: they are compiled in, being headers, at least in part.
 COMPILED_IN = ["libcli11-dev", "libfmt-dev", "nlohmann-json3-dev"]
 COMMANDS = re.compile(r"^  ([a-z]+)  ", re.M)
-
-
-def run(*command, **how):
-    return subprocess.run([str(word) for word in command], check=True, text=True, stdout=subprocess.PIPE, **how).stdout
 
 
 class layout:

@@ -6,7 +6,8 @@ library of another version beside it.
 """
 
 import re
-import subprocess
+
+from commands import run
 
 # Before the name, in what is said of a symbol that the compiler makes for a class or a variable.
 MADE_FOR = re.compile(r"^(?:typeinfo(?: name)?|vtable|VTT|guard variable|TLS (?:init|wrapper) function) for ")
@@ -44,11 +45,10 @@ def is_public(demangled, names, namespaces):
 def exported(archive, headers):
     """The symbols, as the linker knows them."""
     names, namespaces = declared(headers)
-    listed = subprocess.run(["nm", "--defined-only", "--extern-only", "--format=posix", archive], check=True, text=True,
-                            stdout=subprocess.PIPE).stdout
+    listed = run("nm", "--defined-only", "--extern-only", "--format=posix", archive)
     lines = (line.split() for line in listed.splitlines())
     found = sorted({words[0] for words in lines if len(words) > 1 and words[1] in EXPORTED})
-    plain = subprocess.run(["c++filt"], input="\n".join(found), check=True, text=True, stdout=subprocess.PIPE).stdout
+    plain = run("c++filt", input="\n".join(found))
     return [symbol for symbol, text in zip(found, plain.splitlines()) if is_public(text, names, namespaces)]
 
 
