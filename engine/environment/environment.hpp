@@ -125,6 +125,28 @@ inline constexpr variable connections{
     .reader = "each rank of a job on several machines",
     .whom = audience::programs};
 
+inline constexpr variable fabric{
+    .name = "MUSTER_FABRIC",
+    .values = "`auto`, `tcp`, `verbs`",
+    .otherwise = "`auto`: by RDMA where both have it, else by TCP",
+    .what = "By what ranks of different machines reach each other: by TCP, or by RDMA.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
+
+inline constexpr variable verbs_devices{
+    .name = "MUSTER_VERBS_DEVICES",
+    .values =
+        "ports of RDMA devices, as in `mlx5_0:1,mlx5_1`, with the index of a GID or the key of a "
+        "partition, as in `mlx5_0:1:gid=3:pkey=0x8001`",
+    .otherwise =
+        "those that are active, the nearest to its cores first, one for each card that it has, "
+        "and others that are as fast",
+    .what =
+        "By which ports a rank is reached by RDMA from others of the job. May differ between "
+        "machines, and between ranks.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
+
 inline constexpr variable zero_copy{
     .name = "MUSTER_ZERO_COPY",
     .values = "bytes",
