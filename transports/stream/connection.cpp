@@ -71,6 +71,8 @@ bool connection::is_sane(const frame& next) const noexcept {
       return next.bytes == 0 && confirms_bodies();
     case frame::kind::refused:
       return next.bytes == 0 && !fills_places();
+    case frame::kind::landed:
+      return next.bytes == sizeof(landing) && token_bytes() != 0;
   }
   return false;
 }
@@ -87,6 +89,7 @@ void connection::deliver(const frame& next) {
   if (team == nullptr) return set_aside(next);
   link& one = team->at(next.lane, next.from);
   if (!one.note_taken(next)) return refuse(next);
+  if (next.what == frame::kind::landed) return read_landing(next, one);
   const bool is_wanted =
       next.what == frame::kind::message && one.is_receiving() && one.inbox_is_empty();
   if (is_wanted && next.bytes != 0) {
@@ -104,6 +107,13 @@ void connection::read_news(const frame& next) {
   peek(read);
   skip(read.size());
   of_.reader()->read(peer_, next, read);
+}
+
+void connection::read_landing(const frame& next, link& to) {
+  landing what;
+  peek(std::as_writable_bytes(std::span(&what, 1)));
+  skip(sizeof what);
+  if (!to.land(what)) refuse(next);
 }
 
 void connection::set_aside(const frame& next) {

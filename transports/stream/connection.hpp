@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -68,8 +69,23 @@ public:
   /// Gets what a message was put with, of which `to` has the head taken.
   /// \param what tells its sender, but for its kind
   virtual wire::link::body_state fetch(link& to, const frame& what, std::span<std::byte> place) = 0;
-  /// Reads nothing more of what a link has put.
+  /// Reads nothing more of what a link has put, and lets nothing more be written where it has
+  /// posted.
   virtual void withdraw(link& by) noexcept = 0;
+
+  // ---- places that the peer writes into by itself
+
+  /// Bytes with which an invitation says how; 0: bodies come in frames.
+  virtual std::size_t token_bytes() const noexcept { return 0; }
+  static constexpr std::size_t most_token = 40;
+  /// A place is posted: writes its token.
+  /// \returns what has to be kept until the place is over
+  virtual std::shared_ptr<void> open_place(std::span<std::byte> place,
+                                           std::span<std::byte> token) noexcept {
+    static_cast<void>(place);
+    static_cast<void>(token);
+    return nullptr;
+  }
 
   // ---- from the peer
 
@@ -120,6 +136,7 @@ private:
   bool is_sane(const frame& next) const noexcept;
   void deliver(const frame& next);
   void read_news(const frame& next);
+  void read_landing(const frame& next, link& to);
   /// For a team of which this rank has no links.
   void set_aside(const frame& next);
   bool receive_body();

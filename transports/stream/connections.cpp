@@ -60,6 +60,12 @@ void connections::set_aside(std::size_t peer, const frame& head, std::vector<std
   early_[head.team].push_back({peer, head, std::move(bytes)});
 }
 
+void connections::forget_early(std::uint64_t team, std::size_t peer) noexcept {
+  const auto found = early_.find(team);
+  if (found == early_.end()) return;
+  std::erase_if(found->second, [peer](const early_frame& one) { return one.peer == peer; });
+}
+
 bool connections::hear(std::size_t rank) noexcept {
   connection& from = to(rank);
   from.take_in();

@@ -67,6 +67,8 @@ public:
   /// Keeps what came for a team of which this rank has no links yet.
   /// \param peer that sent it
   void set_aside(std::size_t peer, const frame& head, std::vector<std::byte> bytes);
+  /// What a rank sent for such a team is not kept any more.
+  void forget_early(std::uint64_t team, std::size_t peer) noexcept;
   /// Null: nobody.
   newsreader* reader() const noexcept { return reader_; }
   /// Whether all that a rank has said by now has come to its link.

@@ -18,6 +18,7 @@ struct frame {
     placed,      ///< the next body that was put has left its sender's memory
     refused,     ///< the same, but it could not be copied
     news,        ///< of the sender or the team itself, for `newsreader`
+    landed,      ///< its sender has written a part of a long message into its place: a `landing`
   };
 
   std::uint64_t team;  ///< its number in the job
@@ -27,6 +28,12 @@ struct frame {
   /// Bytes of messages that its sender has taken off the link, ever: the last bits of that.
   std::uint32_t taken : 24;
   std::uint32_t bytes;  ///< that follow
+};
+
+/// What follows a frame of kind `landed`.
+struct landing {
+  std::uint64_t body;  ///< how many its link has put before
+  std::uint64_t bytes;
 };
 
 }  // namespace muster::stream

@@ -1,8 +1,22 @@
 #include "transports/stream/links.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include <muster/base/copy_bytes.hpp>
 
 namespace muster::stream {
+namespace {
+
+void append(inbox& to, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::span<std::byte> room = to.append(bytes.size());
+    copy_bytes(room.data(), bytes.data(), room.size());
+    bytes = bytes.subspan(room.size());
+  }
+}
+
+}  // namespace
 
 // ---- links
 
@@ -52,24 +66,29 @@ link::link(links& of, std::size_t lane, std::size_t peer)
       connection_(of.connections_.to(of.members_[peer])),
       lane_(lane),
       messages_(of.connections_.inboxes()),
-      invitations_(of.connections_.inboxes()) {}
+      invitations_(of.connections_.inboxes()),
+      tokens_(of.connections_.inboxes()) {}
 
 link::~link() { connection_.forget(*this); }
 
 void link::withdraw() noexcept {
-  places_.clear();
-  filled_ = 0;
   connection_.withdraw(*this);
+  places_.clear();
+}
+
+frame link::name() const noexcept {
+  return {.team = of_.team_,
+          .from = static_cast<std::uint32_t>(of_.rank_),
+          .lane = static_cast<std::uint32_t>(lane_),
+          .what = frame::kind::message,
+          .taken = 0,
+          .bytes = 0};
 }
 
 frame link::head_of(frame::kind what, std::size_t bytes) noexcept {
   told_ = taken_;
-  frame next{.team = of_.team_,
-             .from = static_cast<std::uint32_t>(of_.rank_),
-             .lane = static_cast<std::uint32_t>(lane_),
-             .what = frame::kind::message,
-             .taken = 0,
-             .bytes = static_cast<std::uint32_t>(bytes)};
+  frame next = name();
+  next.bytes = static_cast<std::uint32_t>(bytes);
   // Not in the braces, where g++ takes fewer bits for a loss.
   next.what = what;
   next.taken = taken_ & taken_bits;
@@ -102,11 +121,17 @@ bool link::has_left() const noexcept {
   return left_ == put_ && connection_.has_sent_all();
 }
 
-bool link::can_post() const noexcept { return connection_.has_room(most_head); }
+bool link::can_post() const noexcept {
+  return connection_.has_room(most_head + connection_.token_bytes());
+}
 
 void link::post(std::span<const std::byte> head, std::span<std::byte> place) noexcept {
-  if (connection_.fills_places()) places_.push_back(place);
-  connection_.send(head_of(frame::kind::invitation, head.size()), head, {});
+  std::array<std::byte, connection::most_token> bytes;
+  const auto token = std::span(bytes).first(connection_.token_bytes());
+  if (connection_.fills_places()) {
+    places_.push_back({place, 0, connection_.open_place(place, token)});
+  }
+  connection_.send(head_of(frame::kind::invitation, head.size() + token.size()), head, token);
 }
 
 bool link::is_invited() const noexcept {
@@ -118,6 +143,15 @@ void link::peek_invitation(std::span<std::byte> head) const noexcept { invitatio
 
 void link::take_invitation(std::span<std::byte> head) noexcept {
   invitations_.skip(invitations_.peek(head));
+  std::array<std::byte, connection::most_token> bytes;
+  const auto token = std::span(bytes).first(connection_.token_bytes());
+  invitations_.skip(invitations_.peek(token));
+  append(tokens_, token);
+}
+
+void link::drop_invitations() noexcept {
+  invitations_.skip(invitations_.size());
+  tokens_.skip(tokens_.size());
 }
 
 // ---- from the peer
@@ -196,32 +230,43 @@ void link::end_frame(const frame& one) noexcept {
       connection_.note_confirmed(*this);
       return;
     case frame::kind::consumed:
-    case frame::kind::body:  // comes piece by piece
+    case frame::kind::body:    // comes piece by piece
+    case frame::kind::landed:  // has come another way
     case frame::kind::news:
       return;
   }
 }
 
 std::span<std::byte> link::place_for_body() const noexcept {
-  return places_.empty() ? std::span<std::byte>() : places_.front().subspan(filled_);
+  if (places_.empty()) return {};
+  return places_.front().bytes.subspan(places_.front().filled);
 }
 
 bool link::fill(std::size_t bytes) noexcept {
-  filled_ += bytes;
-  if (filled_ != places_.front().size()) return false;
+  places_.front().filled += bytes;
+  if (!places_.front().is_full()) return false;
   end_place();
+  return true;
+}
+
+bool link::land(const landing& part) noexcept {
+  const std::uint64_t place = part.body - came_;
+  if (place >= places_.size()) return true;  // nobody wants it any more
+  posted_place& to = places_[place];
+  if (part.bytes > to.bytes.size() - to.filled) return false;
+  to.filled += part.bytes;
+  while (!places_.empty() && places_.front().is_full()) end_place();
   return true;
 }
 
 void link::end_place() noexcept {
   places_.erase(places_.begin());
-  filled_ = 0;
   ++came_;
 }
 
 std::span<std::byte> link::place_of_body(std::uint64_t number) const noexcept {
   const std::uint64_t place = number - came_;
-  return place < places_.size() ? places_[place] : std::span<std::byte>();
+  return place < places_.size() ? places_[place].bytes : std::span<std::byte>();
 }
 
 void link::end_body() noexcept {

@@ -69,9 +69,27 @@ public:
   std::span<std::byte> place_of_body(std::uint64_t number) const noexcept;
   /// The first that has not come is in its place: tells who put it.
   void end_body() noexcept;
+  /// The peer has written a part of one into its place. False: it cannot have.
+  bool land(const landing& part) noexcept;
+  /// Whether the peer may still write where this link has posted.
+  bool has_places() const noexcept { return !places_.empty(); }
+  /// Takes the token of the invitation taken first of those not used yet.
+  void take_token(std::span<std::byte> token) noexcept { tokens_.skip(tokens_.peek(token)); }
+  /// Of frames to the peer; of no kind in particular, and without bytes.
+  frame name() const noexcept;
+  /// The peer has withdrawn where it posted: of invitations none is to be used.
+  void drop_invitations() noexcept;
 
 private:
   friend class links;
+
+  struct posted_place {
+    std::span<std::byte> bytes;
+    std::size_t filled;
+    std::shared_ptr<void> kept;  // see `connection::open_place`
+
+    bool is_full() const noexcept { return filled == bytes.size(); }
+  };
 
   void withdraw() noexcept;
   void end_place() noexcept;
@@ -95,12 +113,12 @@ private:
   // Bodies whose taking has begun, ever, and those that are in place.
   std::uint64_t begun_ = 0;
   std::uint64_t came_ = 0;
-  bool refused_me_ = false;                   // the last of them
-  std::vector<std::span<std::byte>> places_;  // posted, not yet full
-  std::size_t filled_ = 0;                    // of the first of them
+  bool refused_me_ = false;           // the last of them
+  std::vector<posted_place> places_;  // not yet full
   unsigned receivers_ = 0;
   inbox messages_;
   inbox invitations_;
+  inbox tokens_;  // of invitations taken and not used yet
 };
 
 /// A rank's links to the members of a team, whatever their node.
