@@ -61,11 +61,15 @@ endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector
       losses_(peers_.size()) {
   allow_descriptors(most_descriptors() + others_descriptors);
   for (const listener& each : doors_) watches_on_.push_back(watch_others(each.socket.get()));
-  for (const paths& each : peers_) times_.emplace_back(each.size());
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) times_.emplace_back(subflows_to(rank));
   timer_ = muster::descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw error(errc::resource, "tcp: no timer");
   watches_on_.push_back(watch_others(timer_.get()));
-  is_tended_ = std::ranges::any_of(peers_, [](const paths& each) { return each.size() > 1; });
+  is_tended_ = how_.carrier != nullptr ||
+               std::ranges::any_of(peers_, [](const paths& each) { return each.size() > 1; });
+  if (how_.carrier != nullptr) {
+    for (const int each : how_.carrier->descriptors()) watches_on_.push_back(watch_others(each));
+  }
   const bool takes_datagrams = std::ranges::all_of(
       doors_, [](const listener& each) { return static_cast<bool>(each.datagrams); });
   if (how_.timeout.count() == 0 || !takes_datagrams) return;
@@ -89,7 +93,9 @@ registration endpoint::watch(int socket, std::size_t peer, std::size_t subflow) 
 
 std::unique_ptr<stream::connection> endpoint::connect(stream::connections& of, std::size_t rank) {
   std::unique_ptr<peer_connection> made;
-  if (const std::size_t subflows = peers_[rank].size(); subflows == 1) {
+  if (is_carried(rank)) {
+    made = how_.carrier->connect(of, rank, *this);
+  } else if (const std::size_t subflows = peers_[rank].size(); subflows == 1) {
     made = std::make_unique<socket_connection>(of, rank, *this, how_.window);
   } else {
     made = std::make_unique<multipath_connection>(of, rank, *this, how_.window, subflows);
@@ -158,6 +164,7 @@ private:
 void endpoint::look(stream::connections& of) noexcept {
   told who(*this, of);
   reactor_->look(who);
+  if (how_.carrier != nullptr) how_.carrier->look();
   if (is_tended_) tend_all();
 }
 
@@ -169,9 +176,17 @@ void endpoint::note(int descriptor, stream::connections& of) noexcept {
   } else if (descriptor == timer_.get()) {
     std::uint64_t expired = 0;
     [[maybe_unused]] const ssize_t read = ::read(descriptor, &expired, sizeof expired);
+  } else if (is_of_carrier(descriptor)) {
+    how_.carrier->note(descriptor);
   } else {
     advance(descriptor, of);
   }
+}
+
+bool endpoint::is_of_carrier(int descriptor) const noexcept {
+  if (how_.carrier == nullptr) return false;
+  const auto all = how_.carrier->descriptors();
+  return std::ranges::find(all, descriptor) != all.end();
 }
 
 void endpoint::list(peer_connection& one) noexcept {
@@ -286,7 +301,7 @@ void endpoint::advance(int socket, stream::connections& of) noexcept {
 
 void endpoint::admit(attempts::iterator one, stream::connections& of) noexcept {
   const auto [from, to, subflow] = one->with.who();
-  const bool is_sane = to == how_.rank && from < peers_.size() && subflow < peers_[from].size();
+  const bool is_sane = to == how_.rank && from < peers_.size() && subflow < subflows_to(from);
   if (!is_sane || states_[from] != wire::liveness::alive) {
     attempts_.erase(one);
     return;
@@ -311,7 +326,7 @@ void endpoint::admit(attempts::iterator one, stream::connections& of) noexcept {
 // Who makes a subflow anew has found that the old one carries nothing. What both sides began at
 // once is over by then.
 bool endpoint::is_replaced(std::size_t peer, std::size_t subflow) const noexcept {
-  return peers_[peer].size() > 1 && times_[peer][subflow].opened + between_attempts < clock::now();
+  return subflows_to(peer) > 1 && times_[peer][subflow].opened + between_attempts < clock::now();
 }
 
 void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
@@ -320,7 +335,12 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   one->watch = {};
   muster::descriptor socket = one->with.release();
   attempts_.erase(one);
-  of.to(peer);
+  try {
+    of.to(peer);
+  } catch (const error& why) {
+    if (how_.give_up) how_.give_up("rank " + std::to_string(how_.rank) + ": " + why.what());
+    return;
+  }
   if (made_[peer]->is_closed()) return;  // it was given up meanwhile
   registration watching = watch(socket.get(), peer, subflow);
   keep_alive(socket.get(), how_.timeout);
@@ -401,6 +421,7 @@ void endpoint::arm() noexcept {
   }
   if (watches_ || !gone_.empty()) set_timer();
   if (heartbeat_) heartbeat_->note_sleep();
+  if (how_.carrier != nullptr) how_.carrier->arm();
   reactor_->arm();
 }
 
@@ -447,15 +468,17 @@ bool endpoint::has_unsent() noexcept {
 
 std::size_t endpoint::most_bytes() const noexcept {
   std::size_t bytes = 0;
-  for (const paths& each : peers_) {
-    if (!each.empty()) bytes += connection_bytes(how_.window, each.size());
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    if (peers_[rank].empty()) continue;
+    bytes += is_carried(rank) ? how_.carrier->connection_bytes()
+                              : connection_bytes(how_.window, peers_[rank].size());
   }
   return bytes;
 }
 
 std::size_t endpoint::most_descriptors() const noexcept {
   std::size_t sockets = 0;
-  for (const paths& each : peers_) sockets += each.size();
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) sockets += subflows_to(rank);
   return sockets + idle_descriptors(doors_.size());
 }
 

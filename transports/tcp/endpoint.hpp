@@ -20,6 +20,7 @@
 
 #include "transports/stream/connections.hpp"
 #include "transports/tcp/admission.hpp"
+#include "transports/tcp/carrier.hpp"
 #include "transports/tcp/heartbeat.hpp"
 #include "transports/tcp/peer_connection.hpp"
 #include "transports/tcp/rails.hpp"
@@ -50,6 +51,8 @@ public:
     std::size_t zero_copy_from = 0;
     /// Nothing: io_uring, where the system has it.
     std::optional<tcp::reactor::kind> reactor = {};
+    /// Outlives the endpoint; null: all is carried by sockets.
+    tcp::carrier* carrier = nullptr;
   };
   /// \param doors where this rank listens, on each of its rails
   /// \param peers how each rank of the job is reached; in no way: not by this
@@ -86,6 +89,7 @@ public:
   std::unique_ptr<stream::connection> connect(stream::connections& of, std::size_t rank) override;
   bool progress(stream::connections& of) noexcept override;
   std::size_t zero_copy_from() const noexcept { return how_.zero_copy_from; }
+  std::chrono::milliseconds timeout() const noexcept { return how_.timeout; }
   int descriptor() const noexcept override { return reactor_->descriptor(); }
   void arm() noexcept override;
   void disarm() noexcept override;
@@ -123,6 +127,15 @@ private:
     stream::frame head;
     std::vector<std::byte> bytes;
   };
+
+  bool is_carried(std::size_t rank) const noexcept {
+    return how_.carrier != nullptr && how_.carrier->carries(rank);
+  }
+  bool is_of_carrier(int descriptor) const noexcept;
+  /// Sockets to it: where another network carries what it says, one.
+  std::size_t subflows_to(std::size_t rank) const noexcept {
+    return is_carried(rank) ? 1 : peers_[rank].size();
+  }
 
   class told;
   /// Of what belongs to no connection.
