@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "transports/verbs/notice.hpp"
+#include "transports/verbs/pair_memory.hpp"
+#include "transports/verbs/ring_queue.hpp"
+
+namespace muster::verbs {
+
+/// The stream of frames from a peer: packets that have come, put in order, of which frames are
+/// taken. What came twice is left out.
+class incoming_stream {
+public:
+  /// \param in outlives this
+  explicit incoming_stream(const pair_memory& in) noexcept : in_(in) {}
+
+  /// A packet has come. \returns its head; null: it cannot be
+  const packet_head* note(const notice& what);
+  /// Bytes of the packet that is being taken, which begins where there was none.
+  std::size_t unread() noexcept;
+  /// Whether more has come than so many bytes of that packet.
+  bool has_more_than(std::size_t bytes) const noexcept {
+    return left_ > bytes || !in_order_.empty();
+  }
+  void peek(std::span<std::byte> to) const noexcept;
+  void skip(std::size_t bytes) noexcept;
+  /// Bytes, ever, of packets taken whole.
+  std::uint64_t consumed() const noexcept { return begin_; }
+  /// Where packets begin that came and were not consumed.
+  std::vector<std::uint64_t> arrived() const;
+
+private:
+  struct packet {
+    std::uint64_t at;
+    std::uint32_t bytes;
+  };
+
+  std::uint64_t position_of(const notice& what) const noexcept;
+  const packet_head& head(std::uint64_t at) const noexcept {
+    return *reinterpret_cast<const packet_head*>(in_.in(at));
+  }
+  /// Whether it holds whole frames, and nothing else.
+  bool is_sane(const packet& one) const noexcept;
+  void put_in_order(const packet& one);
+
+  const pair_memory& in_;
+  std::uint64_t begin_ = 0;      // what was taken
+  std::uint64_t order_end_ = 0;  // of the packets in order
+  ring_queue<packet> in_order_;
+  std::vector<packet> ahead_;  // ascending, that came before what comes before them
+  packet taking_{};
+  std::uint64_t next_ = 0;  // byte to take
+  std::size_t left_ = 0;    // of the packet's frames
+};
+
+}  // namespace muster::verbs
