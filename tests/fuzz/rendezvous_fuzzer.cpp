@@ -259,7 +259,7 @@ void make_job(input& in) {
   succeeds([&] {
     cluster::rendezvous among(server.place(), 0, 2);
     const auto made = cluster::make_job(among, the_key());
-    require(made.peers.size() == 2 && made.peers[1].size() <= most_ways,
+    require(made.by.peers.size() == 2 && made.by.peers[1].size() <= most_ways,
             "there are no more ways than there can be");
   });
 }

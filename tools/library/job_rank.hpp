@@ -4,14 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <muster/progress/clock_relation.hpp>
 
 #include "tools/library/rank_parts.hpp"
 #include "transports/cluster/job.hpp"
+#include "transports/cluster/network.hpp"
 #include "transports/shm/job.hpp"
-#include "transports/tcp/endpoint.hpp"
 
 namespace muster {
 
@@ -32,11 +31,9 @@ std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
                                         const world_options& options,
                                         const recording_folder& arrivals);
 
-/// How a rank reaches those of other machines: see `tcp::endpoint`.
+/// How a rank reaches those of other machines.
 struct network_place {
-  tcp::endpoint::settings how;
-  std::vector<tcp::listener> doors;
-  std::vector<tcp::paths> peers;
+  cluster::network by;
   std::optional<clock_relation> clock = {};  ///< of this machine; nothing: others have the same
 };
 /// The same of a job on several.

@@ -112,17 +112,17 @@ public:
   std::unique_ptr<job_rank> make_rank(std::size_t rank, const world_options& options,
                                       const recording_folder& arrivals) override {
     const cluster::job& of = nodes_[node_of_[rank]];
-    network_place where{.how = {.rank = rank,
+    cluster::network by{.how = {.rank = rank,
                                 .key = key_,
                                 .window = 2 * of.machine().message_piece,
                                 .reactor = tcp::chosen_reactor()},
                         .doors = {},
                         .peers = std::vector<tcp::paths>(places_.size())};
-    where.doors.push_back(std::move(listeners_[rank]));
+    by.doors.push_back(std::move(listeners_[rank]));
     for (std::size_t peer = 0; peer < places_.size(); ++peer) {
-      if (!of.is_here(peer)) where.peers[peer].assign(connections_, {0, addresses_[peer]});
+      if (!of.is_here(peer)) by.peers[peer].assign(connections_, {0, addresses_[peer]});
     }
-    return make_job_rank(of, std::move(where), options, arrivals);
+    return make_job_rank(of, {std::move(by)}, options, arrivals);
   }
   void fail(const wire::failure& why) noexcept override {
     for (const cluster::job& each : nodes_) each.here().fail(why);

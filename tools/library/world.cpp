@@ -52,9 +52,8 @@ struct world::parts {
       : here(std::move(joined)), rank(make_job_rank(*here, here->joined_as(), options, arrivals)) {}
   parts(cluster::bootstrapped joined, const world_options& options)
       : cluster(std::move(joined.of)),
-        rank(make_job_rank(
-            *cluster, {joined.how, std::move(joined.doors), std::move(joined.peers), joined.clock},
-            options, profile::folder_asked_for())) {}
+        rank(make_job_rank(*cluster, {std::move(joined.by), joined.clock}, options,
+                           profile::folder_asked_for())) {}
   /// Ranks that others than `muster run` started see to each other.
   void watch() {
     const auto ranks = cluster ? cluster->ranks_here() : std::span<const std::size_t>();

@@ -18,6 +18,8 @@
 #include "transports/tcp/interfaces.hpp"
 #include "transports/tcp/rails.hpp"
 #include "transports/tcp/zero_copy_sends.hpp"
+#include "transports/verbs/fabric.hpp"
+#include "transports/verbs/ports.hpp"
 
 namespace muster::cluster {
 namespace {
@@ -34,6 +36,7 @@ using version_text = fixed_text<32>;
 struct introduction {
   shm::handshake who;
   tcp::reach at;
+  verbs::reach at_rdma;
   std::size_t launched = not_launched;  ///< `prepared_machine::lowest`
 };
 
@@ -58,6 +61,12 @@ void check_versions(const std::vector<version_text>& all) {
 
 void check_reaches(const std::vector<introduction>& all) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!verbs::is_sane(all[rank].at_rdma)) {
+      throw error(errc::bootstrap,
+                  "rank " + std::to_string(rank) +
+                      " says that it is reached by RDMA in a way that cannot be",
+                  rank);
+    }
     if (tcp::is_sane(all[rank].at)) continue;
     throw error(errc::bootstrap,
                 "rank " + std::to_string(rank) +
@@ -117,6 +126,30 @@ std::optional<shm::job> make_here(rendezvous& among, const std::vector<std::size
   }
 }
 
+/// How this rank reaches others by RDMA; empty: none.
+std::vector<verbs::paths> rdma_paths(const std::vector<introduction>& all, std::size_t rank,
+                                     const std::vector<place>& places) {
+  std::vector<verbs::paths> ways(all.size());
+  for (std::size_t peer = 0; peer < all.size(); ++peer) {
+    if (places[peer].node == places[rank].node) continue;
+    ways[peer] = verbs::paths_between(all[rank].at_rdma, all[peer].at_rdma, rank < peer);
+  }
+  const bool any = std::ranges::any_of(ways, [](const auto& one) { return !one.empty(); });
+  return any ? ways : std::vector<verbs::paths>();
+}
+
+/// Where ranks are to reach each other by RDMA alone: why this one does not. Empty: it does.
+std::string why_not_by_rdma(const std::vector<verbs::paths>& ways, std::size_t rank,
+                            const std::vector<place>& places, const std::string& why_none) {
+  for (std::size_t peer = 0; peer < places.size(); ++peer) {
+    if (places[peer].node == places[rank].node || (!ways.empty() && !ways[peer].empty())) continue;
+    return "MUSTER_FABRIC is 'verbs', and rank " + std::to_string(rank) + " does not reach rank " +
+           std::to_string(peer) +
+           " by RDMA: " + (why_none.empty() ? "their ports share no network" : why_none);
+  }
+  return {};
+}
+
 /// That two ranks can have at most.
 std::size_t most_subflows(const std::vector<introduction>& all) {
   std::size_t rails = 0;
@@ -157,8 +190,12 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                       std::optional<prepared_machine> prepared) {
   check_versions(tell_all(among, version_text(version)));
   tcp::open_rails rails = tcp::listen_on_rails(among.address_for_others());
+  const verbs::fabric asked = verbs::fabric_asked_for();
+  const verbs::found_ports ports =
+      asked == verbs::fabric::tcp ? verbs::found_ports() : verbs::find_ports();
   const introduction mine{.who = shm::describe_this_process(),
                           .at = rails.told,
+                          .at_rdma = ports.told,
                           .launched = prepared ? prepared->lowest : not_launched};
   const std::vector<introduction> all = tell_all(among, mine);
   check_reaches(all);
@@ -167,6 +204,12 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   outcome how;
   const std::vector<std::size_t> ranks_here = ranks_on(node, places);
   std::optional<shm::job> here = make_here(among, ranks_here, std::move(prepared), how);
+  std::vector<verbs::paths> by_rdma = rdma_paths(all, among.rank(), places);
+  if (asked == verbs::fabric::verbs && !how.failed) {
+    const std::string why = why_not_by_rdma(by_rdma, among.rank(), places, ports.why_none);
+    how.failed = !why.empty();
+    how.why = fixed_text<504>(why);
+  }
   if (among.rank() == ranks_here.front()) how.clock = among.relate_clock();
   const std::vector<outcome> outcomes = tell_all(among, how);
   const muster::machine agreed = agree(outcomes, most_subflows(all));
@@ -183,14 +226,16 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   const auto sharing = static_cast<std::size_t>(std::ranges::count_if(all, runs_here));
   const std::size_t neighbors = sharing - ranks_here.size();
   return {.of = job(std::move(*here), places, node, agreed, neighbors),
-          .how = {.rank = among.rank(),
-                  .key = key,
-                  .window = 2 * agreed.message_piece,
-                  .timeout = tcp::timeout_asked_for(),
-                  .zero_copy_from = tcp::zero_copy_asked_for(),
-                  .reactor = tcp::chosen_reactor()},
-          .doors = std::move(rails.doors),
-          .peers = std::move(peers),
+          .by = {.how = {.rank = among.rank(),
+                         .key = key,
+                         .window = 2 * agreed.message_piece,
+                         .timeout = tcp::timeout_asked_for(),
+                         .zero_copy_from = tcp::zero_copy_asked_for(),
+                         .reactor = tcp::chosen_reactor()},
+                 .doors = std::move(rails.doors),
+                 .peers = std::move(peers),
+                 .by_rdma = std::move(by_rdma),
+                 .ports = ports},
           .clock = outcomes[ranks_here.front()].clock};
 }
 

@@ -2,24 +2,19 @@
 
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 #include <muster/progress/clock_relation.hpp>
 
 #include "transports/cluster/job.hpp"
+#include "transports/cluster/network.hpp"
 #include "transports/cluster/rendezvous.hpp"
-#include "transports/tcp/endpoint.hpp"
-#include "transports/tcp/rails.hpp"
-#include "transports/tcp/socket.hpp"
 
 namespace muster::cluster {
 
 /// A job as one of its ranks has it, and its way to ranks of other machines.
 struct bootstrapped {
   job of;
-  tcp::endpoint::settings how;
-  std::vector<tcp::listener> doors;
-  std::vector<tcp::paths> peers;
+  network by;
   clock_relation clock;  ///< of this machine; the same for all of its ranks
 };
 

@@ -29,12 +29,22 @@ std::vector<std::size_t> places_of(const job& of, std::span<const std::size_t> h
 }
 
 /// As a rank's part of a job has it: what it does not know of the network comes by its memory.
-tcp::endpoint::settings settings_in(const job& of, tcp::endpoint::settings how) {
+tcp::endpoint::settings settings_in(const job& of, tcp::endpoint::settings how,
+                                    std::optional<verbs::adapter>& rdma) {
+  if (rdma) how.carrier = &*rdma;
   how.bell = of.here().bell(of.place_of(how.rank));
   how.give_up = [&of, rank = how.rank](const std::string& why) {
     of.here().fail({.code = errc::resource, .rank = rank, .text = why});
   };
   return how;
+}
+
+std::optional<verbs::adapter> adapter_for(network& by) {
+  if (by.by_rdma.empty()) return std::nullopt;
+  return std::optional<verbs::adapter>(
+      std::in_place,
+      verbs::adapter::settings{.window = by.how.window, .most_queue_pairs = by.most_queue_pairs},
+      by.ports, std::move(by.by_rdma));
 }
 
 std::size_t place_among(std::span<const std::size_t> members, std::size_t rank) {
@@ -45,15 +55,15 @@ std::size_t place_among(std::span<const std::size_t> members, std::size_t rank) 
 
 // ---- what a rank's fabrics share
 
-rank_memory::rank_memory(const job& of, const tcp::endpoint::settings& how,
-                         std::vector<tcp::listener> doors, std::vector<tcp::paths> peers)
+rank_memory::rank_memory(const job& of, network by)
     : job_(of),
-      rank_(how.rank),
+      rank_(by.how.rank),
       buffers_(of.here().arena(0, of.place_of(rank_))),
       boards_(of.here().boards(of.place_of(rank_))),
       controls_(of.here().controls(of.place_of(rank_))),
       here_(of.here(), of.place_of(rank_), of.ranks_here()),
-      network_(settings_in(of, how), std::move(doors), std::move(peers)),
+      rdma_(adapter_for(by)),
+      network_(settings_in(of, by.how, rdma_), std::move(by.doors), std::move(by.peers)),
       news_(of, rank_, network_),
       connections_(of.size(), {&here_, &network_}, &news_) {
   news_.speak_through(connections_);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/membership.hpp"
+#include "transports/cluster/network.hpp"
 #include "transports/cluster/news.hpp"
 #include "transports/shm/arena.hpp"
 #include "transports/shm/endpoint.hpp"
@@ -20,6 +22,7 @@
 #include "transports/stream/connections.hpp"
 #include "transports/stream/links.hpp"
 #include "transports/tcp/endpoint.hpp"
+#include "transports/verbs/adapter.hpp"
 
 namespace muster::cluster {
 
@@ -27,10 +30,9 @@ namespace muster::cluster {
 /// machine, and its ways to others.
 class rank_memory {
 public:
-  /// \param of      outlives this
-  /// \param doors, peers as of `tcp::endpoint`, which knows no rank of this machine
-  rank_memory(const job& of, const tcp::endpoint::settings& how, std::vector<tcp::listener> doors,
-              std::vector<tcp::paths> peers);
+  /// \param of outlives this
+  /// \param by knows no rank of this machine
+  rank_memory(const job& of, network by);
   rank_memory(const rank_memory&) = delete;
   rank_memory& operator=(const rank_memory&) = delete;
 
@@ -48,6 +50,7 @@ private:
   shm::shared_allocations boards_;
   shm::shared_allocations controls_;
   shm::endpoint here_;
+  std::optional<verbs::adapter> rdma_;
   tcp::endpoint network_;
   newsroom news_;
   stream::connections connections_;

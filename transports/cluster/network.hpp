@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "transports/tcp/endpoint.hpp"
+#include "transports/tcp/rails.hpp"
+#include "transports/tcp/socket.hpp"
+#include "transports/verbs/ports.hpp"
+#include "transports/verbs/rails.hpp"
+
+namespace muster::cluster {
+
+/// A rank's way to ranks of other machines: see `tcp::endpoint` and `verbs::adapter`.
+struct network {
+  tcp::endpoint::settings how;
+  std::vector<tcp::listener> doors;
+  std::vector<tcp::paths> peers;
+  /// Those reached by RDMA as well, which then carries what is said. None at all: empty.
+  std::vector<verbs::paths> by_rdma = {};
+  verbs::found_ports ports = {};
+  std::size_t most_queue_pairs = 0;  ///< 0: as many as the devices take
+};
+
+}  // namespace muster::cluster
