@@ -154,7 +154,8 @@ userfault_monitor::userfault_monitor(descriptor faults, descriptor bell)
 
 userfault_monitor::~userfault_monitor() {
   if (is_inherited()) {
-    thread_.detach();  // a child has none of its parent's threads
+    // A child has none of its parent's threads: there is nothing to join or to detach.
+    [[maybe_unused]] const auto* const never_ends = new std::thread(std::move(thread_));
   } else {
     unwatch_everything();
     end_thread();

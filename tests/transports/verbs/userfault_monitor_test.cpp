@@ -14,12 +14,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -37,7 +38,8 @@ constexpr int writable = PROT_READ | PROT_WRITE;
 
 std::span<std::byte> map(std::size_t count, int how = writable,
                          int kind = MAP_PRIVATE | MAP_ANONYMOUS, int file = -1) {
-  void* const made = ::mmap(nullptr, count * page, how, kind, file, 0);
+  constexpr int here = MAP_FIXED_NOREPLACE;
+  void* const made = ::mmap(find_space(), count * page, how, kind | here, file, 0);
   REQUIRE(made != MAP_FAILED);
   return {static_cast<std::byte*>(made), count * page};
 }
@@ -142,6 +144,18 @@ TEST_CASE_FIXTURE(fixture, "memory that was moved") {
   unmap(there);
 }
 
+TEST_CASE_FIXTURE(fixture, "memory that was moved and left empty") {
+  if (!one.is_watching()) return;
+  const auto some = map(4);
+  one.hold(some);
+  constexpr int how = MREMAP_MAYMOVE | MREMAP_DONTUNMAP;
+  void* const moved = ::mremap(some.data(), some.size(), some.size(), how, nullptr);
+  REQUIRE(moved != MAP_FAILED);
+  CHECK_FALSE(one.is_hit(some));
+  ::munmap(moved, some.size());
+  unmap(some);
+}
+
 TEST_CASE_FIXTURE(fixture, "memory that has shrunk in its place") {
   if (!one.is_watching()) return;
   const auto some = map(8);
@@ -193,7 +207,7 @@ TEST_CASE_FIXTURE(fixture, "huge pages") {
       ::mmap(nullptr, 2 * huge, writable,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (21 << MAP_HUGE_SHIFT), -1, 0);
   if (made == MAP_FAILED) {
-    MESSAGE("no huge pages here: ", std::strerror(errno));
+    MESSAGE("no huge pages here: ", std::string(std::strerror(errno)));
     return;
   }
   const std::span<std::byte> some(static_cast<std::byte*>(made), 2 * huge);

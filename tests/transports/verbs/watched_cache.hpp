@@ -1,12 +1,14 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "tests/transports/verbs/fakes.hpp"
@@ -14,6 +16,16 @@
 #include "transports/verbs/userfault_monitor.hpp"
 
 namespace muster::testing {
+
+/// Where nothing is mapped, nor soon will be: the system takes the highest addresses that are free.
+inline std::byte* find_space() {
+  constexpr std::size_t plenty = std::size_t{1} << 30;
+  constexpr int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const found = ::mmap(nullptr, plenty, PROT_NONE, kind, -1, 0);
+  REQUIRE(found != MAP_FAILED);
+  ::munmap(found, plenty);
+  return static_cast<std::byte*>(found);
+}
 
 /// Registrations of real memory, watched by the system.
 class watched_cache {
@@ -23,7 +35,7 @@ public:
 
   /// Where the system does not watch, nothing is kept; the test says so.
   bool is_watching() const {
-    if (!is_watching_) MESSAGE("no userfaultfd here: ", std::strerror(why_not_));
+    if (!is_watching_) MESSAGE("no userfaultfd here: ", std::string(std::strerror(why_not_)));
     return is_watching_;
   }
   verbs::registrations::held hold(std::span<const std::byte> some, access how = access::write) {
