@@ -23,9 +23,11 @@ namespace muster::verbs {
 /// Pages are watched as if for writes to protected ones, and none is ever protected: the program's
 /// accesses stay what they are.
 ///
-/// It can watch private memory that has no file, and shared memory. Unknown to it remain holes and
-/// ends of shared memory that are made by its descriptor, and detached System V segments of huge
-/// pages. Nobody else can have userfaultfd watch the same memory.
+/// It can watch private memory that has no file, and since Linux 5.19 shared memory and huge pages.
+/// It is not told of holes and ends of shared memory that are made by its descriptor, of detached
+/// System V segments of huge pages, nor of guard pages (MADV_GUARD_INSTALL). Of discarded pages it
+/// is told just before: whoever registers them meanwhile may register the old ones.
+/// Nobody else can have userfaultfd watch the same memory.
 class userfault_monitor final : public memory_monitor {
 public:
   /// None where the system has no userfaultfd that can do it, or refuses it: errno says why.
