@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <muster/environment/environment.hpp>
+
 namespace muster::verbs {
 namespace {
 
@@ -207,6 +209,11 @@ found_ports ports_chosen(const machine_ports& here) {
   found_ports made = told_of(all, here);
   if (all.empty()) made.why_none = why_none_of(here);
   return made;
+}
+
+found_ports choose_ports(const machine_ports& here) {
+  const char* const named = environment::read(environment::verbs_devices);
+  return named == nullptr ? ports_chosen(here) : ports_named(parse_port_list(named), here);
 }
 
 }  // namespace muster::verbs

@@ -10,6 +10,7 @@
 #include <muster/wire/board.hpp>
 
 #include "algos/catalog.hpp"
+#include "tools/command/info/rdma_ports.hpp"
 #include "tools/library/progress_choice.hpp"
 #include "transports/shm/fence.hpp"
 #include "transports/shm/measure.hpp"
@@ -185,6 +186,8 @@ std::string describe_machine() {
   add_decisions(text, seen);
   add_rails(text);
   add_reactor(text);
+  text += "\nPorts, by which ranks of other machines are reached by RDMA\n";
+  text += describe_rdma_ports();
   add_catalog(text);
   return text;
 }
