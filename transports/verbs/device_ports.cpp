@@ -1,6 +1,7 @@
 #include "transports/verbs/device_ports.hpp"
 
 #include <endian.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -72,27 +73,43 @@ private:
   int code_ = 0;
 };
 
-/// "uverbs0"
+/// "/dev/infiniband/uverbs0"
 std::string special_file_of(const std::string& device) {
+  const fs::path folder = "/dev/infiniband";
   std::error_code none;
   for (const auto& each : fs::directory_iterator("/sys/class/infiniband_verbs", none)) {
-    if (line_of(each.path() / "ibdev") == device) return each.path().filename();
+    if (line_of(each.path() / "ibdev") == device) return folder / each.path().filename();
   }
-  return "uverbs*";
+  return folder / "uverbs*";
 }
 
 std::string why_unseen(const std::string& name, const device_list& all) {
   if (all.code() != 0) return "libibverbs lists no device: " + words_of(all.code());
-  const std::string file = "/dev/infiniband/" + special_file_of(name);
+  const std::string file = special_file_of(name);
   std::error_code none;
   return fs::exists(file, none)
              ? "libibverbs knows no driver for " + name
              : name + " cannot be used without " + file + ", which this system or container lacks";
 }
 
-/// The card of a function of a PCI device, virtual ones included; else the device by itself.
+/// \param code of `errno`. That of libibverbs is of the last of several attempts.
+std::string why_closed(const std::string& name, int code) {
+  const std::string file = special_file_of(name);
+  if (::access(file.c_str(), R_OK | W_OK) != 0) code = errno;
+  return name + " cannot be opened by " + file + ": " + words_of(code);
+}
+
+/// The PCI function that the device is, or on whose network interface the kernel emulates it.
+fs::path function_of(const std::string& device) {
+  const fs::path its = devices_folder / device / "device";
+  std::error_code none;
+  if (fs::exists(its, none)) return its;
+  return fs::path("/sys/class/net") / line_of(devices_folder / device / "parent") / "device";
+}
+
+/// Of a PCI function, virtual ones included, the card; else the device by itself.
 std::string card_of(const std::string& device) {
-  const fs::path function = devices_folder / device / "device";
+  const fs::path function = function_of(device);
   std::error_code none;
   fs::path at = fs::canonical(function / "physfn", none);
   if (none) at = fs::canonical(function, none);
@@ -102,14 +119,14 @@ std::string card_of(const std::string& device) {
 }
 
 int node_of(const std::string& device) {
-  std::ifstream from(devices_folder / device / "device/numa_node");
+  std::ifstream from(function_of(device) / "numa_node");
   int node = -1;
   return from >> node ? node : -1;
 }
 
-gid_kind kind_of(std::uint32_t type) {
-  if (type == IBV_GID_TYPE_ROCE_V2) return gid_kind::roce_v2;
-  return type == IBV_GID_TYPE_ROCE_V1 ? gid_kind::roce_v1 : gid_kind::infiniband;
+gid_kind kind_of(const ibv_gid_entry& one, const device_port& of) {
+  if (!of.is_ethernet) return gid_kind::infiniband;
+  return one.gid_type == IBV_GID_TYPE_ROCE_V2 ? gid_kind::roce_v2 : gid_kind::roce_v1;
 }
 
 /// Of all ports: the kernel refuses to fill a table that is too short for that.
@@ -120,8 +137,8 @@ std::vector<ibv_gid_entry> table_of_gids(ibv_context* context, std::size_t most)
   return all;
 }
 
-gid_entry entry_of(const ibv_gid_entry& one) {
-  gid_entry made{.index = one.gid_index, .kind = kind_of(one.gid_type)};
+gid_entry entry_of(const ibv_gid_entry& one, const device_port& of) {
+  gid_entry made{.index = one.gid_index, .kind = kind_of(one, of)};
   std::memcpy(made.gid.data(), one.gid.raw, made.gid.size());
   return made;
 }
@@ -183,7 +200,7 @@ std::vector<device_port> ports_of(const std::string& device, ibv_context* contex
   for (const ibv_gid_entry& each : table_of_gids(context, gids)) {
     const auto of = std::ranges::find_if(
         all, [&](const device_port& one) { return one.number == each.port_num; });
-    if (of != all.end() && each.gid_index <= UINT8_MAX) of->gids.push_back(entry_of(each));
+    if (of != all.end() && each.gid_index <= UINT8_MAX) of->gids.push_back(entry_of(each, *of));
   }
   return all;
 }
@@ -202,10 +219,10 @@ void add_device(const std::string& name, const device_list& all, machine_ports& 
   if (device == nullptr) return here.useless.push_back({name, why_unseen(name, all)});
   if (const auto why = why_useless(device)) return here.useless.push_back({name, *why});
   const context_handle context(::ibv_open_device(device));
-  if (!context) {
-    return here.useless.push_back({name, name + " cannot be opened: " + words_of(errno)});
-  }
-  std::ranges::move(ports_of(name, context.get()), std::back_inserter(here.ports));
+  if (!context) return here.useless.push_back({name, why_closed(name, errno)});
+  std::vector<device_port> ports = ports_of(name, context.get());
+  if (ports.empty()) here.useless.push_back({name, name + " tells nothing of its ports"});
+  std::ranges::move(ports, std::back_inserter(here.ports));
 }
 
 /// As people count: mlx5_2 before mlx5_10.
@@ -230,7 +247,7 @@ context_handle open_device(const std::string& name) {
   if (device == nullptr) throw error(errc::resource, "verbs: " + why_unseen(name, all));
   context_handle made(::ibv_open_device(device));
   if (made) return made;
-  throw error(errc::resource, "verbs: " + name + " cannot be opened: " + words_of(errno));
+  throw error(errc::resource, "verbs: " + why_closed(name, errno));
 }
 
 std::uint32_t parse_rate(const std::string& text) {

@@ -166,8 +166,9 @@ std::string why_none_of(const machine_ports& here) {
   const std::string names = list_of(
       here.ports, [](const device_port& each) { return each.name() + " (" + each.state + ")"; });
   const bool is_one_active = std::ranges::any_of(here.ports, &device_port::is_active);
-  return is_one_active ? "no port has an address that leads to other machines: " + names
-                       : "no port is active: " + names;
+  return is_one_active
+             ? "no active port has a GID that leads to other machines, and a partition: " + names
+             : "no port is active: " + names;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct rail {
   std::uint8_t is_ethernet = 0;
   std::uint8_t roce = 0;    ///< the version of RoCE: 1 or 2; 0 on InfiniBand
   std::uint8_t mtu = 0;     ///< the active one, as `ibv_mtu` numbers them
-  std::uint8_t bits = 0;    ///< of the GID that are its network's; 128: not known
+  std::uint8_t bits = 0;    ///< of the GID that are its network's; 128: itself, or it is not known
   std::uint32_t speed = 0;  ///< in Mbit/s; 0: not known
   fixed_text<24> name;      ///< "mlx5_0:1", for people
 

@@ -159,8 +159,9 @@ TEST_CASE("why there is none") {
   CHECK(verbs::ports_chosen(here).why_none == "no port is active: mlx5_0:1 (down)");
   here = machine_with({port_of("mlx5_0")});
   here.ports[0].gids.clear();
-  CHECK(verbs::ports_chosen(here).why_none ==
-        "no port has an address that leads to other machines: mlx5_0:1 (active)");
+  CHECK(
+      verbs::ports_chosen(here).why_none ==
+      "no active port has a GID that leads to other machines, and a partition: mlx5_0:1 (active)");
   here.ports.clear();
   here.useless = {{"efa_0", "efa_0 speaks neither"}};
   CHECK(verbs::ports_chosen(here).why_none == "efa_0 speaks neither");

@@ -26,9 +26,9 @@ int bytes_of_mtu(std::uint8_t mtu) {
 }
 
 std::string whereabouts_of(const verbs::device_port& one) {
-  if (one.node < 0) return "at no NUMA node that is known";
+  if (one.node < 0) return "NUMA node unknown";
   const char* const nearness = one.distance <= verbs::nearest ? "near" : "far";
-  return fmt::format("at NUMA node {}: {} ({})", one.node, nearness, one.distance);
+  return fmt::format("NUMA node {}: {}, {}", one.node, nearness, one.distance);
 }
 
 std::string line_of(const verbs::device_port& one) {
@@ -71,7 +71,7 @@ void add_others(std::string& text, const verbs::found_ports& found,
     if (!is_used) fmt::format_to(out, "{}; not used\n", line_of(each));
   }
   for (const verbs::useless_device& each : here.useless) {
-    fmt::format_to(out, "  {:<12} {}\n", each.name, each.why);
+    if (each.why != found.why_none) fmt::format_to(out, "  not used: {}\n", each.why);
   }
 }
 
