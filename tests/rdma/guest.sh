@@ -1,0 +1,27 @@
+# For shell tests to source first, with their own arguments, of which the first is tools/rdma-guest: what
+# follows runs in an emulated machine with two nodes. "${guest_options[@]}", if set before, is for that.
+if [[ ! -e /run/rdma-nodes ]]; then
+  exec "$PWD/$1" "${guest_options[@]}" bash "$0" "$@"
+fi
+source tests/support/cases.sh
+rails=$(dirname "$(readlink -f "$1")")/rdma-rails
+
+# What has been sent on a rail by either node: so many packets.
+sent_on() { # RAIL
+  local near far
+  near=$(</sys/class/net/w"$1"/statistics/tx_packets)
+  far=$(</sys/class/net/p"$1"/statistics/tx_packets)
+  echo $((near + far))
+}
+
+# Until somebody listens on a port of TCP, for at most ten seconds.
+await_listener() { # PORT
+  local tries port
+  printf -v port %04X "$1"
+  for ((tries = 0; tries < 200; ++tries)); do
+    [[ $(</proc/net/tcp)$(</proc/net/tcp6) != *:$port\ +([0:])\ 0A* ]] || return 0
+    sleep 0.05
+  done
+  return 1
+}
+shopt -s extglob
