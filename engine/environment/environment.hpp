@@ -139,8 +139,7 @@ inline constexpr variable verbs_devices{
         "ports of RDMA devices, as in `mlx5_0:1,mlx5_1`, with the index of a GID or the key of a "
         "partition, as in `mlx5_0:1:gid=3:pkey=0x8001`",
     .otherwise =
-        "those that are active, the nearest to its cores first, one for each card that it has, "
-        "and others that are as fast",
+        "those that are active and not much slower than others, the nearest to its cores first",
     .what =
         "By which ports a rank is reached by RDMA from others of the job. May differ between "
         "machines, and between ranks.",
