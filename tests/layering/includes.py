@@ -64,7 +64,7 @@ DECLARES = {
     "list": "erase_if list",
     "map": "erase_if map multimap",
     "memory": """addressof align allocate_shared allocator assume_aligned construct_at destroy_at
-        enable_shared_from_this make_shared make_unique make_unique_for_overwrite shared_ptr to_address
+        enable_shared_from_this static_pointer_cast make_shared make_unique make_unique_for_overwrite shared_ptr to_address
         uninitialized_value_construct_n unique_ptr weak_ptr""",
     "memory_resource": "pmr",
     "mutex": "call_once lock_guard mutex once_flag recursive_mutex scoped_lock try_to_lock unique_lock",

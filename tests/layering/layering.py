@@ -22,7 +22,12 @@ MAY_INCLUDE = {
 # Each folder of the engine may include itself and those before it.
 ENGINE = ("base", "coro", "progress", "call", "environment", "wire", "team", "select", "run", "api", "asio", "kokkos")
 # Transports that build on others; `cluster` joins a machine's memory with a network.
-TRANSPORTS = {"shm": {"stream"}, "tcp": {"stream"}, "cluster": {"stream", "shm", "tcp"}}
+TRANSPORTS = {
+    "shm": {"stream"},
+    "tcp": {"stream"},
+    "verbs": {"stream", "tcp"},
+    "cluster": {"stream", "shm", "tcp", "verbs"},
+}
 # Drawers of tools/ that the others build on, and what they may include beside themselves.
 DRAWERS = {
     "library": set(),

@@ -43,7 +43,9 @@ std::optional<verbs::adapter> adapter_for(network& by) {
   if (by.by_rdma.empty()) return std::nullopt;
   return std::optional<verbs::adapter>(
       std::in_place,
-      verbs::adapter::settings{.window = by.how.window, .most_queue_pairs = by.most_queue_pairs},
+      verbs::adapter::settings{.rank = by.how.rank,
+                               .window = by.how.window,
+                               .most_queue_pairs = by.most_queue_pairs},
       by.ports, std::move(by.by_rdma));
 }
 

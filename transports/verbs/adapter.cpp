@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include <muster/base/error.hpp>
@@ -42,6 +43,7 @@ adapter::adapter(const settings& how, const found_ports& here, std::vector<paths
     descriptors_.push_back(devices_.back()->completion_descriptor());
     descriptors_.push_back(devices_.back()->event_descriptor());
   }
+  complained_.resize(devices_.size());
   // Whether any connection can be made is known before any is wanted.
   pair_memory(*this, 2 * how_.window);
   if (how_.most_queue_pairs == 0) {
@@ -184,6 +186,12 @@ bool adapter::make_room() noexcept {
     return true;
   }
   return false;
+}
+
+void adapter::complain(std::size_t rail, const std::string& why) noexcept {
+  if (complained_[rail]) return;
+  complained_[rail] = true;
+  std::fprintf(stderr, "muster: rank %zu lost a queue pair: %s\n", how_.rank, why.c_str());
 }
 
 void adapter::forget(connection& who) noexcept {

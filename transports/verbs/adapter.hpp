@@ -37,6 +37,7 @@ private:
 class adapter final : public tcp::carrier, private registrar {
 public:
   struct settings {
+    std::size_t rank = 0;
     /// See `stream::connection::window`: a power of two.
     std::size_t window = std::size_t{64} << 10;
     /// Queue pairs of this rank; 0: as many as its devices take.
@@ -81,6 +82,9 @@ public:
   void take_completions() noexcept;
   /// A queue pair of it has failed: it is told so when all completions were taken.
   void report(connection& who, std::size_t subflow, const char* why) noexcept;
+  /// Something was lost by a rail: says so on the error stream, once until that carries again.
+  void complain(std::size_t rail, const std::string& why) noexcept;
+  void note_carries(std::size_t rail) noexcept { complained_[rail] = false; }
   /// It is no more.
   void forget(connection& who) noexcept;
   /// Counts looks: later ones are higher.
@@ -123,6 +127,7 @@ private:
   std::vector<slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<failure> failures_;
+  std::vector<bool> complained_;  // by rail
   counters counted_;
   std::uint64_t looks_ = 0;
 };

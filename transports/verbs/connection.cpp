@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include <muster/base/copy_bytes.hpp>
 #include <muster/base/error.hpp>
 
 #include "transports/stream/connections.hpp"
@@ -426,9 +427,8 @@ void connection::note_complete(std::size_t which, std::uint32_t request) noexcep
   }
   if (!to_confirm_.empty()) confirm_withdrawals();
   if (by.is == subflow::state::tried) {
-    by.is = subflow::state::open;
     by.was_lost = false;
-    broken_since_ = {};
+    note_open(by);
   }
 }
 
@@ -481,6 +481,10 @@ void connection::offer(std::size_t which) noexcept {
   if (one.is != subflow::state::none || !is_open()) return;
   try {
     one.number = by_.add(*this, which);
+  } catch (const error& why) {
+    return note_failed(one, why.what());
+  }
+  try {
     one.pair.emplace(by_.at(rail_of(which)), adapter::notice_name(one.number));
   } catch (const error& why) {
     by_.remove(one.number);
@@ -521,9 +525,14 @@ void connection::open_if_ready(subflow& one) noexcept {
     one.is = subflow::state::tried;
     return post_nothing(one);
   }
+  note_open(one);
+  flush();
+}
+
+void connection::note_open(subflow& one) noexcept {
   one.is = subflow::state::open;
   broken_since_ = {};
-  flush();
+  by_.note_carries(rail_of(index_of(one)));
 }
 
 void connection::note_failed(subflow& one, std::string_view why) noexcept {
@@ -541,7 +550,9 @@ void connection::lose(std::size_t which, std::string_view why) noexcept {
   subflow& one = subflows_[which];
   if (is_closed_ || !one.pair) return;
   ++by_.count().lost;
-  stop(which, name_of(which) + ": " + std::string(why));
+  const std::string what = name_of(which) + ": " + std::string(why);
+  by_.complain(rail_of(which), what);
+  stop(which, what);
 }
 
 void connection::lose_rail(std::size_t rail, std::string_view why) noexcept {
@@ -584,7 +595,7 @@ void connection::end(std::size_t which, std::span<const std::byte> bytes) noexce
     return refuse("a report of another length than it says");
   }
   std::vector<std::uint64_t> arrived(report.packets);
-  std::memcpy(arrived.data(), bytes.data(), bytes.size());
+  copy_bytes(std::as_writable_bytes(std::span(arrived)).data(), bytes.data(), bytes.size());
   std::ranges::sort(arrived);
   if (!out_.note_consumed(report.consumed)) return refuse("word of what was never sent");
   stop(which, report.why.view());

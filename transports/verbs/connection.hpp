@@ -166,6 +166,7 @@ private:
   void offer(std::size_t which) noexcept;
   void join(std::size_t which, const queue_pair_offer& peer) noexcept;
   void open_if_ready(subflow& one) noexcept;
+  void note_open(subflow& one) noexcept;
   void stop(std::size_t which, std::string_view why) noexcept;
   void end(std::size_t which, std::span<const std::byte> bytes) noexcept;
   void repeat(const posting& one, std::span<const std::uint64_t> arrived) noexcept;
