@@ -46,6 +46,7 @@ check "a GID is the IPv6 address" has_gid rxep1 2 fd10:0001:0000:0000:0000:0000:
 check "rail 0, by IPv4" travels 0 between rxe0 rxep0 "${pingpong[@]}" -g 1
 check "rail 1, by IPv6" travels 1 between rxep1 rxe1 "${pingpong[@]}" -g 2
 check "writes" travels 0 between rxep0 rxe0 ib_write_bw -x 1 -s 65536 -n 20
+check "are sent by RDMA" eval '(($(sent_by rxe0) >= 300))'
 check "atomic operations" travels 1 between rxe1 rxep1 ib_atomic_lat -x 1 -n 60
 
 as_nobody=("$rails" --user nobody --memlock 64)

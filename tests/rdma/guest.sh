@@ -14,6 +14,11 @@ sent_on() { # RAIL
   echo $((near + far))
 }
 
+# What a device has sent by RDMA: so many packets.
+sent_by() { # DEVICE
+  echo "$(</sys/class/infiniband/"$1"/ports/1/hw_counters/sent_pkts)"
+}
+
 # Until somebody listens on a port of TCP, for at most ten seconds.
 await_listener() { # PORT
   local tries port
