@@ -115,8 +115,11 @@ void require_ranks_for_hosts(const options& wanted) {
 }
 
 void require_hosts_for_peers(const options& wanted) {
-  if (wanted.hosts > 1) return;
   for (const library peer : peers_of(wanted)) {
+    if (peer == library::gloo && made_hosts::have_rdma()) {
+      throw std::runtime_error("--vs: gloo talks by TCP alone; expected --fabric tcp");
+    }
+    if (wanted.hosts > 1) continue;
     if (!needs_hosts(peer)) continue;
     throw std::runtime_error(
         fmt::format("--vs: {} is measured between hosts alone; expected --hosts-made 2 or more",
@@ -464,7 +467,8 @@ they take turns like libraries. Each has its ratio to the better peer; where sev
 collective does not have is left out there; where one does not suit the ranks or the size its cell
 stays empty. With --nodes Muster's ranks are spread over made-up nodes, which share no memory but the
 streams between them; the peers always have one node. With --hosts-made the ranks of all libraries
-are spread over hosts made of this machine, which share its cores; between hosts all use TCP. Open MPI
+are spread over hosts made of this machine, which share its cores; between hosts all use TCP, or
+RDMA with --fabric verbs where tools/rdma-guest has made devices for two of them. Open MPI
 is measured there twice, as it is and with HAN, its collectives for several hosts; and so is Gloo, in
 the collectives that it has: the first eight.
 

@@ -64,27 +64,38 @@ arguments placing(mpirun::mpi which, bool own_core) {
   return all;
 }
 
-/// Over made hosts, which have cores of their own: hosts talk by TCP alone.
+/// Hosts of MPICH talk by one thing alone; within a host it has shared memory of its own. By which
+/// RDMA devices they talk is in the environment that tools/hosts gives them.
+arguments mpich_fabric() {
+  if (made_hosts::have_rdma()) return {"-genv", "UCX_TLS", "rc_v,self"};
+  return {"-iface",   "rail0", "-genv",           "UCX_TLS",
+          "tcp,self", "-genv", "UCX_NET_DEVICES", made_hosts::interface};
+}
+
+arguments openmpi_fabric() {
+  if (made_hosts::have_rdma()) {
+    return {"--mca", "pml", "ucx", "--mca", "btl", "^openib", "-x", "UCX_TLS=rc_v,sm,self"};
+  }
+  arguments all{"--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp"};
+  for (const char* const name : {"oob_tcp_if_include", "btl_tcp_if_include"}) {
+    append(all, {"--mca", name, made_hosts::network});
+  }
+  return all;
+}
+
+/// Over made hosts, which have cores of their own.
 arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
                            const std::string& shell) {
   const std::string hosts = made_hosts::list(size.ranks, size.hosts);
   if (which == mpirun::mpi::mpich) {
-    // Within a host MPICH has shared memory of its own.
-    return {"-iface",         "rail0", "-launcher",       "ssh",
-            "-launcher-exec", shell,   "-hosts",          hosts,
-            "-bind-to",       "none",  "-genv",           "UCX_TLS",
-            "tcp,self",       "-genv", "UCX_NET_DEVICES", made_hosts::interface};
+    arguments all{"-launcher", "ssh", "-launcher-exec", shell, "-hosts", hosts, "-bind-to", "none"};
+    append(all, mpich_fabric());
+    return all;
   }
-  arguments all{"--host", hosts, "--oversubscribe", "--bind-to", "none"};
-  const auto set = [&all](const char* name, const std::string& value) {
-    append(all, {"--mca", name, value});
-  };
-  set("plm_rsh_agent", shell);
-  set("oob_tcp_if_include", made_hosts::network);
-  set("btl_tcp_if_include", made_hosts::network);
-  set("pml", "ob1");
-  set("btl", "self,vader,tcp");
-  if (!own_core) set("mpi_yield_when_idle", "1");
+  arguments all{"--host", hosts,   "--oversubscribe", "--bind-to",
+                "none",   "--mca", "plm_rsh_agent",   shell};
+  append(all, openmpi_fabric());
+  if (!own_core) append(all, {"--mca", "mpi_yield_when_idle", "1"});
   append(all, {"-x", environment::bench_socket.name});
   return all;
 }
@@ -149,6 +160,7 @@ bool needs_hosts(library which) { return which == library::openmpi_han || which 
 std::vector<library> usual_peers(std::size_t hosts) {
   std::vector<library> peers;
   for (const library which : all_libraries) {
+    if (which == library::gloo && made_hosts::have_rdma()) continue;  // it has TCP alone
     if (which != library::muster && (hosts > 1 || !needs_hosts(which))) peers.push_back(which);
   }
   return peers;

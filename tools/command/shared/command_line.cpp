@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <utility>
+
+#include <muster/environment/environment.hpp>
 
 namespace muster::bench {
 
@@ -42,9 +45,11 @@ void require_writable(const std::filesystem::path& path, std::string_view option
 CLI::Option* add_fabric_option(CLI::App& command) {
   return command
       .add_option_function<std::string>(
-          "--fabric", [](const std::string&) {},
-          "by what ranks of different hosts talk: tcp (default: tcp)")
-      ->check(CLI::IsMember({"tcp"}))
+          "--fabric",
+          [](const std::string& name) { ::setenv(environment::fabric.name, name.c_str(), 1); },
+          "by what ranks of different hosts talk: auto, tcp or verbs (default: as MUSTER_FABRIC "
+          "says)")
+      ->check(CLI::IsMember({"auto", "tcp", "verbs"}))
       ->type_name("NAME");
 }
 

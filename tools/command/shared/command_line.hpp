@@ -39,7 +39,7 @@ std::string write_file(const std::filesystem::path& path, const std::string& tex
 /// if there is a path and it cannot be written.
 void require_writable(const std::filesystem::path& path, std::string_view option);
 
-/// By what ranks of different hosts talk: there is TCP alone.
+/// By what ranks of different hosts talk: sets MUSTER_FABRIC.
 CLI::Option* add_fabric_option(CLI::App& command);
 /// Slow links of made hosts.
 CLI::Option* add_link_rate_option(CLI::App& command, std::string& rate);

@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 #include <muster/base/error.hpp>
+#include <muster/environment/environment.hpp>
 
 namespace muster::made_hosts {
 namespace {
@@ -14,6 +16,11 @@ namespace {
 std::filesystem::path self() { return std::filesystem::canonical("/proc/self/exe"); }
 
 }  // namespace
+
+bool have_rdma() {
+  const char* const fabric = environment::read(environment::fabric);
+  return fabric != nullptr && std::string_view(fabric) == "verbs";
+}
 
 std::vector<std::size_t> spread(std::size_t ranks, std::size_t hosts) {
   std::vector<std::size_t> all;

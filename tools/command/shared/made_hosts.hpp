@@ -11,6 +11,9 @@ namespace muster::made_hosts {
 inline constexpr const char* network = "10.77.0.0/24";
 inline constexpr const char* interface = "eth0";
 
+/// Whether hosts are made of nodes with RDMA devices: MUSTER_FABRIC is `verbs`.
+bool have_rdma();
+
 /// How many ranks each host has, evenly spread.
 std::vector<std::size_t> spread(std::size_t ranks, std::size_t hosts);
 /// The same as launchers want it: `h0:2,h1:3`. Hosts without ranks are left out.
