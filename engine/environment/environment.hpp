@@ -133,6 +133,26 @@ inline constexpr variable fabric{
     .reader = "each rank of a job on several machines",
     .whom = audience::programs};
 
+inline constexpr variable queue_pairs{
+    .name = "MUSTER_QUEUE_PAIRS",
+    .values = "a number",
+    .otherwise = "as many as the devices take",
+    .what =
+        "Queue pairs that a rank has at once at most; where it needs more, those that it has "
+        "not used for longest make room.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
+
+inline constexpr variable traffic{
+    .name = "MUSTER_TRAFFIC",
+    .values = "anything",
+    .otherwise = "nothing is told",
+    .what =
+        "Each rank that is reached by RDMA tells, when it leaves, how many queue pairs it had "
+        "and how many sends it has posted.",
+    .reader = "each rank of a job on several machines",
+    .whom = audience::programs};
+
 inline constexpr variable verbs_devices{
     .name = "MUSTER_VERBS_DEVICES",
     .values =

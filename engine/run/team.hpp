@@ -83,6 +83,8 @@ public:
 
   /// The most shared memory that this team can come to take, in bytes for each of its ranks.
   wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }
+  /// Queue pairs and posted sends of this rank, ever, whatever the team.
+  wire::traffic traffic() const noexcept { return fabric_.traffic(); }
 
   /// How many teams this rank has begun to make from this one before.
   std::size_t count_derived() noexcept { return derived_++; }

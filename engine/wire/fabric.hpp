@@ -28,6 +28,16 @@ struct footprint {
   std::size_t links = 0;   ///< more, for what it receives through links, if it uses them all
 };
 
+/// What a rank has asked of the RDMA devices of its machine so far, for all teams together; nothing
+/// where others are reached without.
+struct traffic {
+  std::uint64_t queue_pairs = 0;       ///< that it has
+  std::uint64_t most_queue_pairs = 0;  ///< that it had at once
+  std::uint64_t requests = 0;          ///< sends that were posted
+  std::uint64_t doorbells = 0;         ///< with which they were
+  std::uint64_t bytes = 0;             ///< that they carried
+};
+
 /// How one rank reaches the others of a team, in four parts: the memory of its node, links to ranks
 /// of any node, what is known of the members, and what the engine polls and sleeps on. The
 /// protocols of the engine are told in these, so that what runs on real memory also runs on any
@@ -67,6 +77,7 @@ public:
   virtual void refuse(std::span<const std::size_t> members, std::span<const memory_handle> handles,
                       const extent& much, const failure& why) noexcept = 0;
   virtual wire::footprint footprint() const noexcept = 0;
+  virtual wire::traffic traffic() const noexcept { return {}; }
 
 protected:
   /// Of the class that derives from this one.

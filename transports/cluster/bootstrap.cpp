@@ -235,7 +235,8 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                  .doors = std::move(rails.doors),
                  .peers = std::move(peers),
                  .by_rdma = std::move(by_rdma),
-                 .ports = ports},
+                 .ports = ports,
+                 .most_queue_pairs = verbs::queue_pairs_asked_for()},
           .clock = outcomes[ranks_here.front()].clock};
 }
 

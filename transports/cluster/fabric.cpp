@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <muster/environment/environment.hpp>
+
 namespace muster::cluster {
 namespace {
 
@@ -43,9 +45,8 @@ std::optional<verbs::adapter> adapter_for(network& by) {
   if (by.by_rdma.empty()) return std::nullopt;
   return std::optional<verbs::adapter>(
       std::in_place,
-      verbs::adapter::settings{.rank = by.how.rank,
-                               .window = by.how.window,
-                               .most_queue_pairs = by.most_queue_pairs},
+      verbs::adapter::settings{
+          .rank = by.how.rank, .window = by.how.window, .most_queue_pairs = by.most_queue_pairs},
       by.ports, std::move(by.by_rdma));
 }
 
@@ -76,6 +77,17 @@ void rank_memory::leave() noexcept {
   const bool broken =
       job_.here().failure_state().load(std::memory_order_relaxed) != shm::failure_record::whole;
   network_.leave(connections_, news_.farewell(), broken);
+  if (rdma_ && environment::read(environment::traffic) != nullptr) rdma_->report_traffic();
+}
+
+wire::traffic rank_memory::traffic() const noexcept {
+  if (!rdma_) return {};
+  const verbs::counters& counted = rdma_->counted();
+  return {.queue_pairs = counted.queue_pairs,
+          .most_queue_pairs = counted.most_queue_pairs,
+          .requests = counted.requests,
+          .doorbells = counted.doorbells,
+          .bytes = counted.bytes};
 }
 
 // ---- a fabric

@@ -40,6 +40,7 @@ public:
   void tell_failure(const wire::failure& why) noexcept { news_.tell_job_failure(why); }
   /// Tells that this rank leaves, and sends what waits. The engine is not driven any more.
   void leave() noexcept;
+  wire::traffic traffic() const noexcept;
 
 private:
   friend class fabric;
@@ -76,6 +77,7 @@ public:
   void refuse(std::span<const std::size_t> members, std::span<const wire::memory_handle> handles,
               const wire::extent& much, const wire::failure& why) noexcept override;
   wire::footprint footprint() const noexcept override;
+  wire::traffic traffic() const noexcept override { return own_.traffic(); }
   /// See `membership::tell_before_leaving`.
   void tell_before_leaving() noexcept { membership_.tell_before_leaving(); }
 

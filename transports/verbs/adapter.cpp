@@ -53,6 +53,18 @@ adapter::adapter(const settings& how, const found_ports& here, std::vector<paths
 
 adapter::~adapter() = default;
 
+void adapter::report_traffic() const noexcept {
+  const auto number = [](std::uint64_t one) { return static_cast<unsigned long long>(one); };
+  std::fprintf(
+      stderr,
+      "muster: rank %zu: %llu queue pairs, %llu at once at most (%llu made, %llu recycled, "
+      "%llu lost); %llu sends posted, %llu of them again, by %llu doorbells; %llu bytes\n",
+      how_.rank, number(counted_.queue_pairs), number(counted_.most_queue_pairs),
+      number(counted_.made), number(counted_.recycled), number(counted_.lost),
+      number(counted_.requests), number(counted_.repeated), number(counted_.doorbells),
+      number(counted_.bytes));
+}
+
 // ---- carrier
 
 std::unique_ptr<tcp::peer_connection> adapter::connect(stream::connections& of, std::size_t rank,
@@ -80,28 +92,30 @@ void adapter::take_completions() noexcept {
 }
 
 void adapter::tell(const ibv_wc& done) noexcept {
-  const auto number = static_cast<std::uint32_t>(done.wr_id >> adapter::name_bits);
-  const slot& of = slots_[number & ((1U << slot_bits) - 1)];
-  if (of.of == nullptr || of.generation != number >> slot_bits) return;  // it is no more
-  if (done.status != IBV_WC_SUCCESS) {
-    return report(*of.of, of.subflow, ::ibv_wc_status_str(done.status));
-  }
-  if ((done.wr_id & adapter::is_notice) != 0) {
-    of.of->note_notice(of.subflow, ntohl(done.imm_data));
+  const auto number = static_cast<std::uint32_t>(done.wr_id >> name_bits);
+  const slot* const of = find(number);
+  if (of == nullptr) return;
+  if (done.status != IBV_WC_SUCCESS) return report(number, ::ibv_wc_status_str(done.status));
+  if ((done.wr_id & is_notice) != 0) {
+    of->of->note_notice(of->subflow, ntohl(done.imm_data));
   } else {
-    of.of->note_complete(of.subflow, static_cast<std::uint32_t>(done.wr_id & request_bits));
+    of->of->note_complete(of->subflow, static_cast<std::uint32_t>(done.wr_id & request_bits));
   }
 }
 
-void adapter::report(connection& who, std::size_t subflow, const char* why) noexcept {
-  failures_.push_back({&who, subflow, why});
+const adapter::slot* adapter::find(std::uint32_t number) const noexcept {
+  const slot& one = slots_[number & ((1U << slot_bits) - 1)];
+  return one.of != nullptr && one.generation == number >> slot_bits ? &one : nullptr;
 }
+
+void adapter::report(std::uint32_t number, const char* why) { failures_.push_back({number, why}); }
 
 void adapter::tell_failures() noexcept {
   while (!failures_.empty()) {
     const failure one = failures_.front();
     failures_.erase(failures_.begin());
-    one.of->lose(one.subflow, one.why);
+    // Of one that was stopped there may be requests that were not carried out.
+    if (const slot* const of = find(one.number)) of->of->lose(of->subflow, one.why);
   }
 }
 
@@ -149,7 +163,7 @@ std::unique_ptr<device_region> adapter::enroll_own(std::span<std::byte> bytes) {
 // ---- queue pairs
 
 std::uint32_t adapter::add(connection& who, std::size_t subflow) {
-  if (counted_.queue_pairs >= how_.most_queue_pairs && !make_room()) {
+  if (counted_.queue_pairs >= how_.most_queue_pairs && !make_room_beside(who)) {
     throw error(errc::resource,
                 "all of " + std::to_string(how_.most_queue_pairs) + " queue pairs are in use");
   }
@@ -176,8 +190,9 @@ void adapter::remove(std::uint32_t number) noexcept {
   --counted_.queue_pairs;
 }
 
-bool adapter::make_room() noexcept {
+bool adapter::make_room_beside(const connection& who) noexcept {
   std::vector<connection*> oldest_first = connections_;
+  std::erase(oldest_first, &who);
   std::ranges::sort(oldest_first, {}, &connection::last_used);
   for (connection* const each : oldest_first) {
     const std::uint64_t before = counted_.queue_pairs;
@@ -194,9 +209,6 @@ void adapter::complain(std::size_t rail, const std::string& why) noexcept {
   std::fprintf(stderr, "muster: rank %zu lost a queue pair: %s\n", how_.rank, why.c_str());
 }
 
-void adapter::forget(connection& who) noexcept {
-  std::erase(connections_, &who);
-  std::erase_if(failures_, [&](const failure& one) { return one.of == &who; });
-}
+void adapter::forget(connection& who) noexcept { std::erase(connections_, &who); }
 
 }  // namespace muster::verbs

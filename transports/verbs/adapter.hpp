@@ -51,6 +51,8 @@ public:
   adapter& operator=(const adapter&) = delete;
 
   const counters& counted() const noexcept { return counted_; }
+  /// Writes them to the error stream, as a line.
+  void report_traffic() const noexcept;
 
   // ---- carrier
 
@@ -80,8 +82,8 @@ public:
   void remove(std::uint32_t number) noexcept;
   /// Takes what has been completed so far.
   void take_completions() noexcept;
-  /// A queue pair of it has failed: it is told so when all completions were taken.
-  void report(connection& who, std::size_t subflow, const char* why) noexcept;
+  /// A queue pair has failed: its connection is told so when all completions were taken.
+  void report(std::uint32_t number, const char* why);
   /// Something was lost by a rail: says so on the error stream, once until that carries again.
   void complain(std::size_t rail, const std::string& why) noexcept;
   void note_carries(std::size_t rail) noexcept { complained_[rail] = false; }
@@ -108,15 +110,16 @@ private:
     std::uint16_t generation = 0;
   };
   struct failure {
-    connection* of;
-    std::size_t subflow;
+    std::uint32_t number;
     const char* why;
   };
 
   std::unique_ptr<region> enroll(std::span<std::byte> pages, access how) noexcept override;
   void tell(const ibv_wc& done) noexcept;
   void tell_failures() noexcept;
-  bool make_room() noexcept;
+  /// Null: there is no such queue pair any more.
+  const slot* find(std::uint32_t number) const noexcept;
+  bool make_room_beside(const connection& who) noexcept;
 
   settings how_;
   std::vector<std::unique_ptr<device>> devices_;

@@ -92,6 +92,8 @@ void connection::note(std::size_t, bool readable, bool writable, bool ends) noex
 
 bool connection::advance() noexcept {
   read_control();
+  // The peer's last words have come before its end, but perhaps after the last look.
+  if (socket_.socket().has_ended()) by_.take_completions();
   const bool any = pull();
   flush();
   return std::exchange(has_heard_, false) || any;
@@ -276,12 +278,18 @@ void connection::add(request_chain& chain, subflow& by, posting next) noexcept {
     ++by.pieces;
     chain.signal();
     by.last_signalled = by.posted;
-  } else if (by.posted - by.last_signalled >= queue_pair::sends / 4) {
-    chain.signal();
-    by.last_signalled = by.posted;
+  } else {
+    signal_if_due(chain, by);
   }
   next.requests = by.posted;
   by.under_way.push(next);
+}
+
+/// Those that are not signalled are known to be complete when a later one is.
+void connection::signal_if_due(request_chain& chain, subflow& by) noexcept {
+  if (by.posted - by.last_signalled < queue_pair::sends / 4) return;
+  chain.signal();
+  by.last_signalled = by.posted;
 }
 
 void connection::add_piece(request_chain& chain, subflow& by, const piece& part) noexcept {
@@ -315,7 +323,7 @@ void connection::post(subflow& by, request_chain& chain) noexcept {
   last_used_ = by_.moment();
   ++by_.count().doorbells;
   by_.count().requests += chain.size();
-  if (!by.pair->post(chain)) by_.report(*this, index_of(by), "it takes no requests");
+  if (!by.pair->post(chain)) by_.report(by.number, "it takes no requests");
 }
 
 void connection::post_credit(subflow& by) noexcept {
@@ -330,6 +338,7 @@ void connection::post_credit(subflow& by) noexcept {
               {by.peer.credits.address + which * sizeof word, by.peer.credits.key},
               next_request(by), by_.at(rail).most_inline());
   chain.notify({.what = notice::kind::credit});
+  signal_if_due(chain, by);
   ++by.notices;
   post_alone(by, chain);
 }
@@ -399,7 +408,7 @@ void connection::take_notice(subflow& by) noexcept {
   ++by.taken;
   if (++by.receives_owed < at_once) return;
   if (!by.pair->post_receives(by.receives_owed)) {
-    return by_.report(*this, index_of(by), "it takes no receives");
+    return by_.report(by.number, "it takes no receives");
   }
   by.receives_owed = 0;
 }
@@ -505,6 +514,7 @@ void connection::offer(std::size_t which) noexcept {
 void connection::join(std::size_t which, const queue_pair_offer& peer) noexcept {
   subflow& one = subflows_[which];
   if (peer.capacity != memory_.capacity()) return refuse("a ring of another length");
+  if (one.is == subflow::state::stopped) return;  // as the peer is about to hear
   offer(which);
   if (one.is != subflow::state::offered) {
     socket_.say(control::kind::decline, which, bytes_of(fixed_text<96>(one.why_lost)));
@@ -645,7 +655,8 @@ void connection::obey(const control& head, std::span<const std::byte> bytes) noe
       one.is_peer_ready = true;
       return open_if_ready(one);
     case control::kind::decline:
-      if (!take(bytes, why) || one.is != subflow::state::offered) break;
+      if (!take(bytes, why)) break;
+      if (one.is != subflow::state::offered) return;  // it was stopped meanwhile
       by_.remove(one.number);
       return note_failed(one, why.view());
     case control::kind::stopped:

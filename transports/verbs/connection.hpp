@@ -137,6 +137,7 @@ private:
   void add(request_chain& chain, subflow& by, posting next) noexcept;
   void add_piece(request_chain& chain, subflow& by, const piece& part) noexcept;
   void add_packet(request_chain& chain, subflow& by, const posting& next) noexcept;
+  static void signal_if_due(request_chain& chain, subflow& by) noexcept;
   static std::uint64_t next_request(subflow& by) noexcept;
   void post(subflow& by, request_chain& chain) noexcept;
   void post_alone(subflow& by, request_chain& chain) noexcept;

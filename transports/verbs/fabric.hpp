@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace muster::verbs {
@@ -13,5 +14,8 @@ enum class fabric : std::uint8_t {
 
 /// What `MUSTER_FABRIC` says. \throws error `errc::invalid_argument`
 fabric fabric_asked_for();
+
+/// What `MUSTER_QUEUE_PAIRS` says; 0: nothing. \throws error `errc::invalid_argument`
+std::size_t queue_pairs_asked_for();
 
 }  // namespace muster::verbs
