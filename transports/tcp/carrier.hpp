@@ -10,14 +10,14 @@ namespace muster::tcp {
 
 class endpoint;
 
-/// Another network than sockets for what ranks say to each other. A pair's socket then lets the
-/// ranks in, arranges their connection there, and tells each when the other ends.
+/// Another network than sockets for what ranks say to each other. A pair's sockets then let
+/// the ranks in, arrange their connection there, and tell each when the other ends.
 class carrier {
 public:
   virtual ~carrier() = default;
 
   virtual bool carries(std::size_t rank) const noexcept = 0;
-  /// A connection whose only subflow here is that socket. \param by outlives it
+  /// A connection whose subflows here are those sockets. \param by outlives it
   virtual std::unique_ptr<peer_connection> connect(stream::connections& of, std::size_t rank,
                                                    endpoint& by) = 0;
   /// Learns what that network has done since, and lists connections that it concerns.

@@ -96,6 +96,7 @@ public:
 
   // ---- for its connections
 
+  std::size_t subflows_to(std::size_t rank) const noexcept { return peers_[rank].size(); }
   void begin_connecting(const peer_connection& to, std::size_t subflow) noexcept;
   /// Of a subflow's socket: what comes of it is told to its connection.
   registration watch(int socket, std::size_t peer, std::size_t subflow) noexcept;
@@ -132,11 +133,6 @@ private:
     return how_.carrier != nullptr && how_.carrier->carries(rank);
   }
   bool is_of_carrier(int descriptor) const noexcept;
-  /// Sockets to it: where another network carries what it says, one.
-  std::size_t subflows_to(std::size_t rank) const noexcept {
-    return is_carried(rank) ? 1 : peers_[rank].size();
-  }
-
   class told;
   /// Of what belongs to no connection.
   registration watch_others(int one) noexcept;

@@ -13,6 +13,7 @@
 #include "transports/stream/connections.hpp"
 #include "transports/stream/links.hpp"
 #include "transports/tcp/endpoint.hpp"
+#include "transports/tcp/socket.hpp"
 
 namespace muster::verbs {
 namespace {
@@ -53,7 +54,8 @@ connection::connection(stream::connections& of, std::size_t peer, adapter& by, t
       memory_(by, 2 * window),
       subflows_(by.paths_to(peer).size()),
       out_(memory_),
-      in_(memory_) {}
+      in_(memory_),
+      sockets_(at.subflows_to(peer)) {}
 
 connection::~connection() {
   for (subflow& each : subflows_) {
@@ -64,8 +66,8 @@ connection::~connection() {
 
 // ---- for the endpoint
 
-void connection::open(std::size_t, descriptor socket, tcp::registration watch) noexcept {
-  socket_.socket().open(std::move(socket), std::move(watch));
+void connection::open(std::size_t which, descriptor socket, tcp::registration watch) noexcept {
+  sockets_.open(which, std::move(socket), std::move(watch));
   flush();
 }
 
@@ -82,26 +84,25 @@ void connection::close() noexcept {
   again_.clear();
   bodies_.clear();
   to_confirm_.clear();
-  socket_.socket().close();
+  sockets_.close_all();
 }
 
-void connection::note(std::size_t, bool readable, bool writable, bool ends) noexcept {
-  socket_.socket().note(readable, writable, ends);
-  if (writable) socket_.flush();
+void connection::note(std::size_t socket, bool readable, bool writable, bool ends) noexcept {
+  sockets_.socket(socket).note(readable, writable, ends);
+  if (writable) sockets_.flush();
 }
 
 bool connection::advance() noexcept {
   read_control();
   // The peer's last words have come before its end, but perhaps after the last look.
-  if (socket_.socket().has_ended()) by_.take_completions();
+  if (sockets_.has_ended()) by_.take_completions();
   const bool any = pull();
   flush();
   return std::exchange(has_heard_, false) || any;
 }
 
 bool connection::is_active() const noexcept {
-  return owes() || socket_.socket().is_readable() || socket_.socket().has_ended() ||
-         in_.has_more_than(front());
+  return owes() || sockets_.is_readable() || sockets_.has_ended() || in_.has_more_than(front());
 }
 
 bool connection::has_delivered() noexcept {
@@ -127,6 +128,7 @@ bool connection::tend() noexcept {
     watches = true;
     if (now >= one.retry && by_.at(rail_of(i)).is_up()) offer(i);
   }
+  watches = tend_sockets() || watches;
   if (any_open() || broken_since_ == subflow::moment{}) return watches;
   const auto longest = at_.timeout().count() != 0 ? clock::duration(at_.timeout()) : longest_break;
   if (now - broken_since_ < longest) return true;
@@ -134,11 +136,31 @@ bool connection::tend() noexcept {
   return false;
 }
 
+/// A socket that carries nothing is given up while another does, and made anew.
+bool connection::tend_sockets() noexcept {
+  const auto how = [this](std::size_t i) { return tcp::delivery_of(sockets_.socket(i).get()); };
+  bool any_lives = false;
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    any_lives = any_lives || (is_open(i) && how(i) != tcp::delivery::stalled);
+  }
+  bool watches = false;
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    if (is_open(i) && any_lives && how(i) == tcp::delivery::stalled) sockets_.close(i);
+    watches = watches || !is_open(i) || how(i) != tcp::delivery::complete;
+    if (!is_open(i)) at_.begin_connecting(*this, i);
+  }
+  return watches;
+}
+
 // ---- to the peer
 
 bool connection::has_room(std::size_t bytes) noexcept {
-  if (!is_open() && !is_closed_) at_.begin_connecting(*this, 0);
+  if (!is_open()) connect();
   return !is_closed_ && out_.has_room(sizeof(stream::frame) + bytes);
+}
+
+void connection::connect() noexcept {
+  for (std::size_t i = 0; i < sockets_.size() && !is_closed_; ++i) at_.begin_connecting(*this, i);
 }
 
 void connection::send(const stream::frame& what, std::span<const std::byte> head,
@@ -194,7 +216,8 @@ bool connection::has_work() const noexcept {
 // Postings take turns: whichever queue pair's turn it is takes the next, if it has room.
 bool connection::flush() noexcept {
   if (is_closed_) return true;
-  if (!socket_.flush() || !is_open()) return !has_work();
+  sockets_.flush();
+  if (!is_open()) return !has_work();
   stage_body_frames();
   if (!has_work()) return true;
   offer_all();
@@ -508,7 +531,7 @@ void connection::offer(std::size_t which) noexcept {
                               .stream = {reinterpret_cast<std::uintptr_t>(memory_.in(0)), key},
                               .credits = {reinterpret_cast<std::uintptr_t>(memory_.credits()), key},
                               .capacity = memory_.capacity()};
-  socket_.say(control::kind::offer, which, bytes_of(made));
+  sockets_.say(control::kind::offer, which, bytes_of(made));
 }
 
 void connection::join(std::size_t which, const queue_pair_offer& peer) noexcept {
@@ -517,7 +540,7 @@ void connection::join(std::size_t which, const queue_pair_offer& peer) noexcept 
   if (one.is == subflow::state::stopped) return;  // as the peer is about to hear
   offer(which);
   if (one.is != subflow::state::offered) {
-    socket_.say(control::kind::decline, which, bytes_of(fixed_text<96>(one.why_lost)));
+    sockets_.say(control::kind::decline, which, bytes_of(fixed_text<96>(one.why_lost)));
     return;
   }
   one.peer = peer;
@@ -525,7 +548,7 @@ void connection::join(std::size_t which, const queue_pair_offer& peer) noexcept 
     return stop(which, name_of(which) + ": " + std::strerror(failed));
   }
   one.is = subflow::state::joined;
-  socket_.say(control::kind::ready, which);
+  sockets_.say(control::kind::ready, which);
   open_if_ready(one);
 }
 
@@ -596,7 +619,7 @@ void connection::stop(std::size_t which, std::string_view why) noexcept {
   const std::vector<std::uint64_t> arrived = in_.arrived();
   const arrived_report report{
       .why = fixed_text<96>(why), .consumed = in_.consumed(), .packets = arrived.size()};
-  socket_.say(control::kind::stopped, which, bytes_of(report), std::as_bytes(std::span(arrived)));
+  sockets_.say(control::kind::stopped, which, bytes_of(report), std::as_bytes(std::span(arrived)));
 }
 
 void connection::end(std::size_t which, std::span<const std::byte> bytes) noexcept {
@@ -629,17 +652,17 @@ void connection::repeat(const posting& one, std::span<const std::uint64_t> arriv
   again_.push(one);
 }
 
-// ---- what the peer says by the pair's socket
+// ---- what the peer says by the pair's sockets
 
 void connection::read_control() noexcept {
   control head;
   std::span<const std::byte> bytes;
-  while (!is_closed_ && socket_.socket().is_readable() && socket_.read(head, bytes)) {
+  while (!is_closed_ && sockets_.is_readable() && sockets_.read(head, bytes)) {
     has_heard_ = true;
     if (head.subflow >= subflows_.size()) return refuse("word of a queue pair that is not");
     obey(head, bytes);
   }
-  if (socket_.is_broken()) refuse("a message that is too long");
+  if (sockets_.is_broken()) refuse("a message that is too long");
 }
 
 void connection::obey(const control& head, std::span<const std::byte> bytes) noexcept {
@@ -667,6 +690,8 @@ void connection::obey(const control& head, std::span<const std::byte> bytes) noe
     case control::kind::withdrawn:
       if (take(bytes, whose) && awaited_ && whose == *awaited_) awaited_.reset();
       return;
+    case control::kind::heard:
+      break;  // the channel's own
   }
   refuse("a message of kind " + std::to_string(static_cast<unsigned>(head.what)));
 }
@@ -731,12 +756,12 @@ void connection::stop_writing_to(const stream::link& by) noexcept {
   if (is_closed_ || !is_open()) return;
   const stream::frame of = by.name();
   const link_name name{.team = of.team, .from = of.from, .lane = of.lane};
-  socket_.say(control::kind::withdraw, 0, bytes_of(name));
+  sockets_.say(control::kind::withdraw, 0, bytes_of(name));
   awaited_ = name;
   const auto deadline = clock::now() + patience;
   while (awaited_ && !is_closed_ && clock::now() < deadline) {
-    socket_.socket().note(true, true, false);
-    socket_.flush();
+    for (std::size_t i = 0; i < sockets_.size(); ++i) sockets_.socket(i).note(true, true, false);
+    sockets_.flush();
     read_control();
     by_.take_completions();
     ::sched_yield();
@@ -773,7 +798,7 @@ void connection::confirm_withdrawals() noexcept {
   std::erase_if(to_confirm_, [this](const link_name& whose) {
     stream::links* const team = of().find(whose.team);
     if (team != nullptr && reads(team->at(whose.lane, whose.from))) return false;
-    socket_.say(control::kind::withdrawn, 0, bytes_of(whose));
+    sockets_.say(control::kind::withdrawn, 0, bytes_of(whose));
     return true;
   });
 }

@@ -40,7 +40,7 @@ namespace muster::verbs {
 ///
 /// A queue pair is stopped when it fails, or is not needed. What it carried and did not arrive goes
 /// again by the others; since both sides have stopped it by then, nothing comes late. The pair's
-/// socket arranges that.
+/// sockets arrange that.
 class connection final : public tcp::peer_connection {
 public:
   /// \param by, at outlive this
@@ -50,23 +50,23 @@ public:
 
   // ---- tcp::peer_connection
 
-  bool is_open(std::size_t subflow) const noexcept override { return subflow == 0 && is_open(); }
-  bool is_open() const noexcept override { return socket_.socket().is_open(); }
-  void open(std::size_t subflow, descriptor socket, tcp::registration watch) noexcept override;
+  bool is_open(std::size_t socket) const noexcept override {
+    return sockets_.socket(socket).is_open();
+  }
+  bool is_open() const noexcept override { return sockets_.is_open(); }
+  void open(std::size_t which, descriptor socket, tcp::registration watch) noexcept override;
   void close() noexcept override;
   bool is_closed() const noexcept override { return is_closed_; }
-  void note(std::size_t subflow, bool readable, bool writable, bool ends) noexcept override;
-  void bring(std::size_t, std::span<const std::byte> bytes) override {
-    socket_.socket().bring(bytes);
+  void note(std::size_t socket, bool readable, bool writable, bool ends) noexcept override;
+  void bring(std::size_t socket, std::span<const std::byte> bytes) override {
+    sockets_.socket(socket).bring(bytes);
   }
-  void stop_bringing(std::size_t, bool ends) noexcept override {
-    socket_.socket().stop_bringing(ends);
+  void stop_bringing(std::size_t socket, bool ends) noexcept override {
+    sockets_.socket(socket).stop_bringing(ends);
   }
   bool advance() noexcept override;
   bool is_active() const noexcept override;
-  bool is_over() const noexcept override {
-    return socket_.socket().has_ended() && !in_.has_more_than(0);
-  }
+  bool is_over() const noexcept override { return sockets_.has_ended() && !in_.has_more_than(0); }
   bool flush() noexcept override;
   bool has_delivered() noexcept override;
   bool tend() noexcept override;
@@ -127,6 +127,9 @@ private:
     bool has_begun_all() const noexcept { return begun == bytes.size(); }
   };
 
+  void connect() noexcept;
+  bool tend_sockets() noexcept;
+
   // ---- what is posted
   void stage(std::initializer_list<std::span<const std::byte>> frames) noexcept;
   bool has_work() const noexcept;
@@ -160,7 +163,7 @@ private:
   void take_notice(subflow& by) noexcept;
   void refuse(const std::string& why) noexcept;
 
-  // ---- queue pairs, by the pair's socket
+  // ---- queue pairs, by the pair's sockets
   void read_control() noexcept;
   void obey(const control& head, std::span<const std::byte> bytes) noexcept;
   void offer_all() noexcept;
@@ -206,7 +209,7 @@ private:
   incoming_stream in_;
   std::uint64_t told_ = 0;  // of what was consumed
 
-  control_channel socket_;
+  control_channel sockets_;
   std::vector<link_name> to_confirm_;
   std::optional<link_name> awaited_;  // until the peer confirms
 };

@@ -23,18 +23,21 @@ struct remote_memory {
   std::uint32_t key = 0;
 };
 
-/// What ranks say by the socket of their pair, to arrange its queue pairs.
+/// What ranks say by the sockets of their pair, to arrange its queue pairs.
 struct control {
   enum class kind : std::uint16_t {
-    offer,     ///< a queue pair was made: `queue_pair_offer`
-    ready,     ///< it can receive
-    decline,   ///< none can be made: why, as text
-    stopped,   ///< nothing more comes by it, and nothing more is taken: `arrived_report`
-    withdraw,  ///< the peer shall write no more where a link has posted: `link_name`
-    withdrawn  ///< nor will it: `link_name`
+    offer,      ///< a queue pair was made: `queue_pair_offer`
+    ready,      ///< it can receive
+    decline,    ///< none can be made: why, as text
+    stopped,    ///< nothing more comes by it, and nothing more is taken: `arrived_report`
+    withdraw,   ///< the peer shall write no more where a link has posted: `link_name`
+    withdrawn,  ///< nor will it: `link_name`
+    heard       ///< says what was heard, and nothing else
   };
   static constexpr std::uint32_t longest = 1 << 16;
 
+  std::uint64_t number;  ///< of this message, of those to this peer
+  std::uint64_t heard;   ///< messages from it, by then
   kind what;
   std::uint16_t subflow;
   std::uint32_t bytes;  ///< that follow
