@@ -23,6 +23,12 @@ connection& connections::to(std::size_t rank) {
 
 void connections::enroll(std::uint64_t team, links& all) {
   teams_.emplace(team, &all);
+  const auto withdrawn = withdrawn_early_.extract(team);
+  if (!withdrawn.empty()) {
+    for (const auto& [peer, name] : withdrawn.mapped()) {
+      if (all.are_of(name, peer)) all.at(name.lane, name.from).refuse_invitations();
+    }
+  }
   const auto early = early_.extract(team);
   if (early.empty()) return;
   for (const early_frame& each : early.mapped()) {
@@ -41,6 +47,7 @@ void connections::dismiss(std::uint64_t team, bool expects_more) noexcept {
   teams_.erase(team);
   last_team_ = no_team;
   early_.erase(team);
+  withdrawn_early_.erase(team);
   if (expects_more) ended_.insert(team);
 }
 
@@ -60,10 +67,8 @@ void connections::set_aside(std::size_t peer, const frame& head, std::vector<std
   early_[head.team].push_back({peer, head, std::move(bytes)});
 }
 
-void connections::forget_early(std::uint64_t team, std::size_t peer) noexcept {
-  const auto found = early_.find(team);
-  if (found == early_.end()) return;
-  std::erase_if(found->second, [peer](const early_frame& one) { return one.peer == peer; });
+void connections::refuse_early_invitations(std::size_t peer, const frame& name) {
+  if (!ended_.contains(name.team)) withdrawn_early_[name.team].push_back({peer, name});
 }
 
 bool connections::hear(std::size_t rank) noexcept {

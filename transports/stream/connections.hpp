@@ -67,8 +67,8 @@ public:
   /// Keeps what came for a team of which this rank has no links yet.
   /// \param peer that sent it
   void set_aside(std::size_t peer, const frame& head, std::vector<std::byte> bytes);
-  /// What a rank sent for such a team is not kept any more.
-  void forget_early(std::uint64_t team, std::size_t peer) noexcept;
+  /// The sender of such a frame has withdrawn where it posted in such a team.
+  void refuse_early_invitations(std::size_t peer, const frame& name);
   /// Null: nobody.
   newsreader* reader() const noexcept { return reader_; }
   /// Whether all that a rank has said by now has come to its link.
@@ -88,6 +88,11 @@ private:
     std::vector<std::byte> bytes;
   };
 
+  struct early_withdrawal {
+    std::size_t peer;
+    frame name;
+  };
+
   std::vector<endpoint*> ways_;
   newsreader* reader_;
   inbox_memory inboxes_;
@@ -97,6 +102,7 @@ private:
   std::uint64_t last_team_ = no_team;  // that was found
   links* last_found_ = nullptr;
   std::unordered_map<std::uint64_t, std::vector<early_frame>> early_;
+  std::unordered_map<std::uint64_t, std::vector<early_withdrawal>> withdrawn_early_;
   std::unordered_set<std::uint64_t> ended_;  // of which something may still come
 };
 

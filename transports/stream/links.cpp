@@ -48,9 +48,10 @@ void links::close(wire::link& used, purpose what) noexcept {
 }
 
 void links::withdraw() noexcept {
-  for (const auto& of_lane : links_) {
-    for (const auto& each : of_lane) {
-      if (each != nullptr) each->withdraw();
+  // What a peer says meanwhile may make links.
+  for (std::size_t lane = 0; lane < links_.size(); ++lane) {
+    for (std::size_t peer = 0; peer < links_[lane].size(); ++peer) {
+      if (links_[lane][peer] != nullptr) links_[lane][peer]->withdraw();
     }
   }
 }
@@ -77,12 +78,13 @@ void link::withdraw() noexcept {
 }
 
 frame link::name() const noexcept {
-  return {.team = of_.team_,
-          .from = static_cast<std::uint32_t>(of_.rank_),
-          .lane = static_cast<std::uint32_t>(lane_),
-          .what = frame::kind::message,
-          .taken = 0,
-          .bytes = 0};
+  const frame made{.team = of_.team_,
+                   .from = static_cast<std::uint32_t>(of_.rank_),
+                   .lane = static_cast<std::uint32_t>(lane_),
+                   .what = frame::kind::message,
+                   .taken = 0,
+                   .bytes = 0};
+  return made;
 }
 
 frame link::head_of(frame::kind what, std::size_t bytes) noexcept {
@@ -143,13 +145,14 @@ void link::peek_invitation(std::span<std::byte> head) const noexcept { invitatio
 
 void link::take_invitation(std::span<std::byte> head) noexcept {
   invitations_.skip(invitations_.peek(head));
-  std::array<std::byte, connection::most_token> bytes;
+  std::array<std::byte, connection::most_token> bytes{};
   const auto token = std::span(bytes).first(connection_.token_bytes());
   invitations_.skip(invitations_.peek(token));
   append(tokens_, token);
 }
 
-void link::drop_invitations() noexcept {
+void link::refuse_invitations() noexcept {
+  refuses_invitations_ = true;
   invitations_.skip(invitations_.size());
   tokens_.skip(tokens_.size());
 }
@@ -221,6 +224,7 @@ void link::end_frame(const frame& one) noexcept {
     case frame::kind::message:
       return has_come(wire::coming::message);
     case frame::kind::invitation:
+      if (refuses_invitations_) return invitations_.skip(invitations_.size());
       return has_come(wire::coming::invitation);
     case frame::kind::placed:
     case frame::kind::refused:

@@ -73,12 +73,13 @@ public:
   bool land(const landing& part) noexcept;
   /// Whether the peer may still write where this link has posted.
   bool has_places() const noexcept { return !places_.empty(); }
-  /// Takes the token of the invitation taken first of those not used yet.
+  /// Takes the token of the invitation taken first of those not used yet; none is left: nothing.
   void take_token(std::span<std::byte> token) noexcept { tokens_.skip(tokens_.peek(token)); }
   /// Of frames to the peer; of no kind in particular, and without bytes.
   frame name() const noexcept;
-  /// The peer has withdrawn where it posted: of invitations none is to be used.
-  void drop_invitations() noexcept;
+  /// The peer has withdrawn where it posted: no invitation is to be used, nor any that is on its
+  /// way.
+  void refuse_invitations() noexcept;
 
 private:
   friend class links;
@@ -113,7 +114,8 @@ private:
   // Bodies whose taking has begun, ever, and those that are in place.
   std::uint64_t begun_ = 0;
   std::uint64_t came_ = 0;
-  bool refused_me_ = false;           // the last of them
+  bool refused_me_ = false;  // the last of them
+  bool refuses_invitations_ = false;
   std::vector<posted_place> places_;  // not yet full
   unsigned receivers_ = 0;
   inbox messages_;

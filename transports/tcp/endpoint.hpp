@@ -100,6 +100,8 @@ public:
   void begin_connecting(const peer_connection& to, std::size_t subflow) noexcept;
   /// Of a subflow's socket: what comes of it is told to its connection.
   registration watch(int socket, std::size_t peer, std::size_t subflow) noexcept;
+  /// Connections are tended again even where this rank is about to sleep.
+  void tend_soon() noexcept { set_timer(); }
   void lose(peer_connection& from, const std::string& why) noexcept;
   /// It is to be looked at.
   void list(peer_connection& one) noexcept;

@@ -49,6 +49,7 @@ adapter::adapter(const settings& how, const found_ports& here, std::vector<paths
   if (how_.most_queue_pairs == 0) {
     for (const auto& each : devices_) how_.most_queue_pairs += each->most_queue_pairs();
   }
+  how_.most_queue_pairs = std::min(how_.most_queue_pairs, std::size_t{1} << slot_bits);
 }
 
 adapter::~adapter() = default;
@@ -108,14 +109,30 @@ const adapter::slot* adapter::find(std::uint32_t number) const noexcept {
   return one.of != nullptr && one.generation == number >> slot_bits ? &one : nullptr;
 }
 
-void adapter::report(std::uint32_t number, const char* why) { failures_.push_back({number, why}); }
+void adapter::report(std::uint32_t number, const char* why) {
+  failures_.push_back({number, why, false});
+}
+
+void adapter::report_refusal(std::uint32_t number, const char* what) {
+  failures_.push_back({number, what, true});
+}
+
+void adapter::hear_all() noexcept {
+  for (connection* const each : connections_) each->hear();
+}
 
 void adapter::tell_failures() noexcept {
   while (!failures_.empty()) {
     const failure one = failures_.front();
     failures_.erase(failures_.begin());
     // Of one that was stopped there may be requests that were not carried out.
-    if (const slot* const of = find(one.number)) of->of->lose(of->subflow, one.why);
+    const slot* const of = find(one.number);
+    if (of == nullptr) continue;
+    if (one.is_refusal) {
+      of->of->refuse(one.why);
+    } else {
+      of->of->lose(of->subflow, one.why);
+    }
   }
 }
 

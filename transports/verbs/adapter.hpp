@@ -1,6 +1,8 @@
 #pragma once
 
 #include <infiniband/verbs.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +86,14 @@ public:
   void take_completions() noexcept;
   /// A queue pair has failed: its connection is told so when all completions were taken.
   void report(std::uint32_t number, const char* why);
+  /// The same of a peer that has said what cannot be.
+  void report_refusal(std::uint32_t number, const char* what);
+  /// Reads what all peers say by their sockets.
+  void hear_all() noexcept;
+  /// Whether this process has all this from one that forked it.
+  bool is_inherited() const noexcept { return ::getpid() != owner_; }
+  /// Makes room where a device takes no more queue pairs. False: nobody can rest.
+  bool make_room_beside(const connection& who) noexcept;
   /// Something was lost by a rail: says so on the error stream, once until that carries again.
   void complain(std::size_t rail, const std::string& why) noexcept;
   void note_carries(std::size_t rail) noexcept { complained_[rail] = false; }
@@ -112,6 +122,7 @@ private:
   struct failure {
     std::uint32_t number;
     const char* why;
+    bool is_refusal;
   };
 
   std::unique_ptr<region> enroll(std::span<std::byte> pages, access how) noexcept override;
@@ -119,9 +130,9 @@ private:
   void tell_failures() noexcept;
   /// Null: there is no such queue pair any more.
   const slot* find(std::uint32_t number) const noexcept;
-  bool make_room_beside(const connection& who) noexcept;
 
   settings how_;
+  pid_t owner_ = ::getpid();
   std::vector<std::unique_ptr<device>> devices_;
   std::vector<paths> peers_;
   std::vector<int> descriptors_;

@@ -38,6 +38,16 @@ constexpr std::chrono::milliseconds patience(100);
 /// Where no silence ends a connection: how long it may be without a queue pair.
 constexpr std::chrono::seconds longest_break(60);
 
+stream::frame frame_of(const link_name& whose) noexcept {
+  const stream::frame made{.team = whose.team,
+                           .from = whose.from,
+                           .lane = whose.lane,
+                           .what = stream::frame::kind::invitation,
+                           .taken = 0,
+                           .bytes = 0};
+  return made;
+}
+
 template <class T>
 std::span<const std::byte> bytes_of(const T& one) noexcept {
   return std::as_bytes(std::span(&one, 1));
@@ -73,13 +83,13 @@ void connection::open(std::size_t which, descriptor socket, tcp::registration wa
 
 void connection::close() noexcept {
   by_.take_completions();  // what the peer had before it left has left
+  is_closed_ = true;
   for (subflow& each : subflows_) {
     if (!each.pair) continue;
     each.pair.reset();
     by_.remove(each.number);
     each.is = subflow::state::none;
   }
-  is_closed_ = true;
   waiting_.clear();
   again_.clear();
   bodies_.clear();
@@ -121,19 +131,16 @@ bool connection::has_delivered() noexcept {
 bool connection::tend() noexcept {
   if (is_closed_ || !is_open()) return false;
   const auto now = clock::now();
-  bool watches = false;
-  for (std::size_t i = 0; i < subflows_.size(); ++i) {
-    subflow& one = subflows_[i];
-    if (one.is != subflow::state::none || !one.was_lost) continue;
+  bool watches = tend_sockets();
+  // Where nothing is to be said and nothing works it can wait.
+  const bool is_needed = any_open() || has_work();
+  for (std::size_t i = 0; i < subflows_.size() && is_needed; ++i) {
+    const subflow& one = subflows_[i];
+    if (one.is != subflow::state::none || one.retry == subflow::moment{}) continue;
     watches = true;
     if (now >= one.retry && by_.at(rail_of(i)).is_up()) offer(i);
   }
-  watches = tend_sockets() || watches;
-  if (any_open() || broken_since_ == subflow::moment{}) return watches;
-  const auto longest = at_.timeout().count() != 0 ? clock::duration(at_.timeout()) : longest_break;
-  if (now - broken_since_ < longest) return true;
-  at_.lose(*this, "no queue pair to it works: " + why_broken_);
-  return false;
+  return watches;
 }
 
 /// A socket that carries nothing is given up while another does, and made anew.
@@ -411,6 +418,7 @@ void connection::end_bodies() noexcept {
 
 void connection::note_notice(std::size_t which, std::uint32_t immediate) noexcept {
   subflow& by = subflows_[which];
+  if (is_closed_) return;
   has_heard_ = true;
   last_used_ = by_.moment();
   at_.list(*this);
@@ -420,8 +428,8 @@ void connection::note_notice(std::size_t which, std::uint32_t immediate) noexcep
     const credit word = memory_.credits()[which];
     return note_peer(by, word.consumed, word.received);
   }
-  const packet_head* const head = what.what == notice::kind::packet ? in_.note(what) : nullptr;
-  if (head == nullptr) return refuse("a notice that cannot be");
+  const auto head = what.what == notice::kind::packet ? in_.note(what) : std::nullopt;
+  if (!head) return by_.report_refusal(by.number, "a notice that cannot be");
   note_peer(by, head->consumed, head->received);
 }
 
@@ -440,7 +448,9 @@ void connection::note_peer(subflow& by, std::uint64_t consumed, std::uint32_t ta
   const std::uint32_t more = taken - by.taken_there;
   // What came by another queue pair, or before, may say less.
   if (more <= by.notices - by.taken_there) by.taken_there = taken;
-  if (!out_.note_consumed(consumed)) refuse("word of what was never sent");
+  if (!out_.note_consumed(consumed)) {
+    by_.report_refusal(by.number, "word of what was never sent");
+  }
 }
 
 void connection::note_complete(std::size_t which, std::uint32_t request) noexcept {
@@ -459,7 +469,6 @@ void connection::note_complete(std::size_t which, std::uint32_t request) noexcep
   }
   if (!to_confirm_.empty()) confirm_withdrawals();
   if (by.is == subflow::state::tried) {
-    by.was_lost = false;
     note_open(by);
   }
 }
@@ -474,10 +483,10 @@ std::size_t connection::receive(std::span<std::byte> to) noexcept {
 void connection::refuse(const stream::frame& next) noexcept {
   refuse("a frame of kind " + std::to_string(static_cast<std::uint32_t>(next.what)) + ", " +
          std::to_string(next.bytes) + " bytes");
-  in_.skip(in_.unread());
 }
 
 void connection::refuse(const std::string& what) noexcept {
+  in_.clear();
   if (!is_closed_) at_.lose(*this, "it sent what cannot be: " + what);
 }
 
@@ -500,11 +509,26 @@ bool connection::any_open() const noexcept {
   return std::ranges::any_of(subflows_, &subflow::can_post);
 }
 
-// Those that never were, or rest. One that was lost has its time.
+// Those that never were, or rest. One that failed has its time.
 void connection::offer_all() noexcept {
   for (std::size_t i = 0; i < subflows_.size(); ++i) {
     const subflow& one = subflows_[i];
-    if (one.is == subflow::state::none && !one.was_lost) offer(i);
+    if (one.is == subflow::state::none && one.retry == subflow::moment{}) offer(i);
+  }
+}
+
+/// A queue pair, for which others may have to rest. \throws error `errc::resource`
+void connection::make_pair(std::size_t which) {
+  subflow& one = subflows_[which];
+  if (!by_.at(rail_of(which)).is_up()) {
+    throw error(errc::resource, name_of(which) + ": the port is down");
+  }
+  one.number = by_.add(*this, which);
+  try {
+    one.pair.emplace(by_.at(rail_of(which)), adapter::notice_name(one.number));
+  } catch (const error&) {
+    by_.remove(one.number);
+    throw;
   }
 }
 
@@ -512,15 +536,11 @@ void connection::offer(std::size_t which) noexcept {
   subflow& one = subflows_[which];
   if (one.is != subflow::state::none || !is_open()) return;
   try {
-    one.number = by_.add(*this, which);
+    make_pair(which);
   } catch (const error& why) {
-    return note_failed(one, why.what());
-  }
-  try {
-    one.pair.emplace(by_.at(rail_of(which)), adapter::notice_name(one.number));
-  } catch (const error& why) {
-    by_.remove(one.number);
-    return note_failed(one, why.what());
+    // Other ranks have queue pairs of the same device.
+    by_.make_room_beside(*this);
+    return note_shortage(one, why.what());
   }
   one.begin();
   one.is = subflow::state::offered;
@@ -564,19 +584,32 @@ void connection::open_if_ready(subflow& one) noexcept {
 
 void connection::note_open(subflow& one) noexcept {
   one.is = subflow::state::open;
+  one.was_lost = false;
+  one.retry = {};
   broken_since_ = {};
   by_.note_carries(rail_of(index_of(one)));
 }
 
-void connection::note_failed(subflow& one, std::string_view why) noexcept {
-  one.pair.reset();
+// Somebody may have to rest before there can be one: that is no failure.
+void connection::note_shortage(subflow& one, std::string_view why) noexcept {
   one.is = subflow::state::none;
-  one.was_lost = true;
   one.why_lost = why;
-  why_broken_ = why;
+  one.retry = clock::now() + pause_alone;
+  at_.tend_soon();
+}
+
+// The peer is lost when for long each attempt has failed. That it does not answer is for its
+// sockets and for heartbeats to judge.
+void connection::note_failed(subflow& one) noexcept {
   const auto now = clock::now();
+  one.was_lost = true;
   one.retry = now + (any_open() ? pause_beside_others : pause_alone);
-  if (!any_open() && broken_since_ == subflow::moment{}) broken_since_ = now;
+  at_.tend_soon();
+  if (!std::ranges::all_of(subflows_, &subflow::was_lost)) return;
+  if (broken_since_ == subflow::moment{}) broken_since_ = now;
+  const auto longest = at_.timeout().count() != 0 ? clock::duration(at_.timeout()) : longest_break;
+  if (now - broken_since_ < longest) return;
+  at_.lose(*this, "no queue pair to it works: " + one.why_lost);
 }
 
 void connection::lose(std::size_t which, std::string_view why) noexcept {
@@ -624,7 +657,8 @@ void connection::stop(std::size_t which, std::string_view why) noexcept {
 
 void connection::end(std::size_t which, std::span<const std::byte> bytes) noexcept {
   arrived_report report;
-  if (!take(bytes, report) || bytes.size() != report.packets * sizeof(std::uint64_t)) {
+  if (!take(bytes, report) || bytes.size() % sizeof(std::uint64_t) != 0 ||
+      bytes.size() / sizeof(std::uint64_t) != report.packets) {
     return refuse("a report of another length than it says");
   }
   std::vector<std::uint64_t> arrived(report.packets);
@@ -632,12 +666,15 @@ void connection::end(std::size_t which, std::span<const std::byte> bytes) noexce
   std::ranges::sort(arrived);
   if (!out_.note_consumed(report.consumed)) return refuse("word of what was never sent");
   stop(which, report.why.view());
+  for (const link_name& whose : to_confirm_) {
+    if (const stream::link* const link = find(whose)) forget_bodies(*link);
+  }
   subflow& one = subflows_[which];
   for (; !one.under_way.empty(); one.under_way.pop()) {
     repeat(one.under_way.front(), arrived);
   }
   one.is = subflow::state::none;
-  if (!one.why_lost.empty()) note_failed(one, one.why_lost);
+  if (!one.why_lost.empty()) note_failed(one);
   if (!to_confirm_.empty()) confirm_withdrawals();
   flush();
 }
@@ -681,7 +718,8 @@ void connection::obey(const control& head, std::span<const std::byte> bytes) noe
       if (!take(bytes, why)) break;
       if (one.is != subflow::state::offered) return;  // it was stopped meanwhile
       by_.remove(one.number);
-      return note_failed(one, why.view());
+      one.pair.reset();
+      return note_shortage(one, why.view());
     case control::kind::stopped:
       return end(head.subflow, bytes);
     case control::kind::withdraw:
@@ -699,6 +737,7 @@ void connection::obey(const control& head, std::span<const std::byte> bytes) noe
 // ---- withdrawing
 
 void connection::withdraw(stream::link& by) noexcept {
+  if (is_inherited()) return;
   stop_reading(by);
   if (by.has_places()) stop_writing_to(by);
 }
@@ -745,7 +784,8 @@ void connection::cancel(posting& one) noexcept {
     body->landed += one.before.end - one.before.begin;
   }
   one.before = {};
-  stream::landing none{};
+  if (out_.is_consumed(one.at)) return;  // another packet may be there
+  const stream::landing none{};
   std::memcpy(out_.bytes_of({one.at, one.bytes}).subspan(one.landing).data(), &none, sizeof none);
 }
 
@@ -757,12 +797,12 @@ void connection::stop_writing_to(const stream::link& by) noexcept {
   const stream::frame of = by.name();
   const link_name name{.team = of.team, .from = of.from, .lane = of.lane};
   sockets_.say(control::kind::withdraw, 0, bytes_of(name));
+  if (std::ranges::none_of(subflows_, [](const subflow& one) { return one.pair.has_value(); }))
+    return;
   awaited_ = name;
   const auto deadline = clock::now() + patience;
   while (awaited_ && !is_closed_ && clock::now() < deadline) {
-    for (std::size_t i = 0; i < sockets_.size(); ++i) sockets_.socket(i).note(true, true, false);
-    sockets_.flush();
-    read_control();
+    by_.hear_all();  // others may wait so for this rank
     by_.take_completions();
     ::sched_yield();
   }
@@ -774,30 +814,35 @@ void connection::stop_writing_to(const stream::link& by) noexcept {
 }
 
 void connection::obey_withdraw(const link_name& whose) noexcept {
-  const stream::frame name{.team = whose.team,
-                           .from = whose.from,
-                           .lane = whose.lane,
-                           .what = stream::frame::kind::invitation,
-                           .taken = 0,
-                           .bytes = 0};
-  stream::links* const team = of().find(whose.team);
-  if (team == nullptr) {
-    of().forget_early(whose.team, peer());
-  } else if (!team->are_of(name, peer())) {
+  if (stream::link* const one = find(whose)) {
+    one->refuse_invitations();
+    forget_bodies(*one);
+  } else if (of().find(whose.team) != nullptr) {
     return refuse("word of a link that is not");
   } else {
-    stream::link& one = team->at(whose.lane, whose.from);
-    one.drop_invitations();
-    forget_bodies(one);
+    of().refuse_early_invitations(peer(), frame_of(whose));
   }
   to_confirm_.push_back(whose);
   confirm_withdrawals();
 }
 
+/// Null: there is none.
+stream::link* connection::find(const link_name& whose) noexcept {
+  stream::links* const team = of().find(whose.team);
+  if (team == nullptr || !team->are_of(frame_of(whose), peer())) return nullptr;
+  return &team->at(whose.lane, whose.from);
+}
+
+void connection::hear() noexcept {
+  for (std::size_t i = 0; i < sockets_.size(); ++i) sockets_.socket(i).note(true, true, false);
+  sockets_.flush();
+  read_control();
+}
+
 void connection::confirm_withdrawals() noexcept {
   std::erase_if(to_confirm_, [this](const link_name& whose) {
-    stream::links* const team = of().find(whose.team);
-    if (team != nullptr && reads(team->at(whose.lane, whose.from))) return false;
+    const stream::link* const link = find(whose);
+    if (link != nullptr && reads(*link)) return false;
     sockets_.say(control::kind::withdrawn, 0, bytes_of(whose));
     return true;
   });

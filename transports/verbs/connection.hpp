@@ -98,6 +98,10 @@ public:
   void note_complete(std::size_t subflow, std::uint32_t request) noexcept;
   /// It has failed. Called when all completions were taken.
   void lose(std::size_t subflow, std::string_view why) noexcept;
+  /// Its peer has said what cannot be.
+  void refuse(const std::string& what) noexcept;
+  /// Reads what the peer says by the pair's sockets.
+  void hear() noexcept;
   /// What is carried by this port goes by others.
   void lose_rail(std::size_t rail, std::string_view why) noexcept;
   /// Ends its queue pairs until they are needed, if they are not now.
@@ -153,6 +157,7 @@ private:
   void cancel(posting& one) noexcept;
 
   // ---- what has come
+  bool is_inherited() const noexcept override { return by_.is_inherited(); }
   std::size_t unread() noexcept override { return in_.unread(); }
   void peek(std::span<std::byte> to) const noexcept override { in_.peek(to); }
   void skip(std::size_t bytes) noexcept override { in_.skip(bytes); }
@@ -161,7 +166,6 @@ private:
   void refuse(const stream::frame& next) noexcept override;
   void note_peer(subflow& by, std::uint64_t consumed, std::uint32_t taken) noexcept;
   void take_notice(subflow& by) noexcept;
-  void refuse(const std::string& why) noexcept;
 
   // ---- queue pairs, by the pair's sockets
   void read_control() noexcept;
@@ -174,7 +178,9 @@ private:
   void stop(std::size_t which, std::string_view why) noexcept;
   void end(std::size_t which, std::span<const std::byte> bytes) noexcept;
   void repeat(const posting& one, std::span<const std::uint64_t> arrived) noexcept;
-  void note_failed(subflow& one, std::string_view why) noexcept;
+  void make_pair(std::size_t which);
+  void note_shortage(subflow& one, std::string_view why) noexcept;
+  void note_failed(subflow& one) noexcept;
   bool any_open() const noexcept;
   std::size_t rail_of(std::size_t which) const noexcept;
   std::size_t index_of(const subflow& one) const noexcept;
@@ -185,6 +191,7 @@ private:
   void forget_bodies(const stream::link& by) noexcept;
   void stop_writing_to(const stream::link& by) noexcept;
   bool reads(const stream::link& by) const noexcept;
+  stream::link* find(const link_name& whose) noexcept;
   void obey_withdraw(const link_name& whose) noexcept;
   void confirm_withdrawals() noexcept;
 
@@ -197,8 +204,7 @@ private:
   std::uint64_t last_used_ = 0;
   std::vector<subflow> subflows_;
   std::size_t turn_ = 0;            // of the subflow to use next
-  subflow::moment broken_since_{};  // that none works, though one should
-  std::string why_broken_;
+  subflow::moment broken_since_{};  // that each attempt has failed
 
   // To the peer.
   outgoing_stream out_;

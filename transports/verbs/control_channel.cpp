@@ -47,6 +47,12 @@ void control_channel::say(control::kind what, std::size_t subflow, std::span<con
                      .subflow = static_cast<std::uint16_t>(subflow),
                      .bytes = static_cast<std::uint32_t>(bytes.size() + more.size())};
   told_ = heard_;
+  constexpr std::size_t many =
+      4096;  // that a peer has not heard: it has us say what it does not read
+  if (said_.size() >= many) {
+    is_broken_ = true;
+    return;
+  }
   std::vector<std::byte>& message = said_.emplace_back();
   for (const auto part : {std::as_bytes(std::span(&head, 1)), bytes, more}) {
     message.insert(message.end(), part.begin(), part.end());

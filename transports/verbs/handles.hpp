@@ -52,9 +52,7 @@ using context_handle = handle<ibv_context, &::ibv_close_device>;
 using domain_handle = handle<ibv_pd, &::ibv_dealloc_pd>;
 using channel_handle = handle<ibv_comp_channel, &::ibv_destroy_comp_channel>;
 using completions_handle = handle<ibv_cq, &::ibv_destroy_cq>;
-using receives_handle = handle<ibv_srq, &::ibv_destroy_srq>;
 using pair_handle = handle<ibv_qp, &::ibv_destroy_qp>;
 using region_handle = handle<ibv_mr, &::ibv_dereg_mr>;
-using way_handle = handle<ibv_ah, &::ibv_destroy_ah>;
 
 }  // namespace muster::verbs

@@ -19,48 +19,57 @@ std::uint64_t incoming_stream::position_of(const notice& what) const noexcept {
 }
 
 bool incoming_stream::is_sane(const packet& one) const noexcept {
-  const packet_head& of = head(one.at);
-  if (of.bytes == 0 || sizeof of + of.bytes > one.bytes || of.gap >= in_.capacity()) return false;
+  if (one.bytes == 0 || sizeof(packet_head) + one.bytes > one.length) return false;
+  if (one.gap >= in_.capacity()) return false;
   std::size_t at = 0;
-  while (at + sizeof(stream::frame) <= of.bytes) {
+  while (at + sizeof(stream::frame) <= one.bytes) {
     stream::frame next;
-    std::memcpy(&next, in_.in(one.at) + sizeof of + at, sizeof next);
-    if (next.bytes > of.bytes - at - sizeof next) return false;
+    std::memcpy(&next, in_.in(one.at) + sizeof(packet_head) + at, sizeof next);
+    if (next.bytes > one.bytes - at - sizeof next) return false;
     at += sizeof next + next.bytes;
   }
-  return at == of.bytes;
+  return at == one.bytes;
 }
 
-const packet_head* incoming_stream::note(const notice& what) {
-  const packet one{position_of(what), what.length * static_cast<std::uint32_t>(notice::unit)};
-  const std::uint64_t ahead = one.at - begin_;  // of one that came twice: more than there can be
-  const bool is_repeated = ahead >= in_.capacity();
-  const std::size_t to_end = in_.capacity() - one.at % in_.capacity();
-  if (one.bytes < sizeof(packet_head) || one.bytes > to_end) return nullptr;
-  if (is_repeated) return &head(one.at);
-  if (!is_sane(one)) return nullptr;
+std::optional<packet_head> incoming_stream::note(const notice& what) {
+  const std::uint64_t at = position_of(what);
+  const std::uint32_t length = what.length * static_cast<std::uint32_t>(notice::unit);
+  const std::size_t to_end = in_.capacity() - at % in_.capacity();
+  if (length < sizeof(packet_head) || length > to_end) return std::nullopt;
+  packet_head head;
+  std::memcpy(&head, in_.in(at), sizeof head);
+  const bool is_repeated = at - begin_ >= in_.capacity();  // more ahead than there can be
+  if (is_repeated) return head;
+  const packet one{at, length, head.gap, head.bytes};
+  if (!is_sane(one)) return std::nullopt;
   put_in_order(one);
-  return &head(one.at);
+  return head;
 }
 
 void incoming_stream::put_in_order(const packet& one) {
   if (one.at < order_end_) return;  // it had come
   const auto after = std::ranges::lower_bound(ahead_, one.at, {}, &packet::at);
   if (after != ahead_.end() && after->at == one.at) return;
-  if (one.at - head(one.at).gap != order_end_) {
+  if (one.at - one.gap != order_end_) {
     ahead_.insert(after, one);
     return;
   }
   in_order_.push(one);
-  order_end_ = one.at + one.bytes;
+  order_end_ = one.at + one.length;
   std::size_t joined = 0;
   for (; joined < ahead_.size(); ++joined) {
     const packet& next = ahead_[joined];
-    if (next.at - head(next.at).gap != order_end_) break;
+    if (next.at - next.gap != order_end_) break;
     in_order_.push(next);
-    order_end_ = next.at + next.bytes;
+    order_end_ = next.at + next.length;
   }
   ahead_.erase(ahead_.begin(), ahead_.begin() + static_cast<std::ptrdiff_t>(joined));
+}
+
+void incoming_stream::clear() noexcept {
+  in_order_.clear();
+  ahead_.clear();
+  left_ = 0;
 }
 
 std::size_t incoming_stream::unread() noexcept {
@@ -68,7 +77,7 @@ std::size_t incoming_stream::unread() noexcept {
   taking_ = in_order_.front();
   in_order_.pop();
   next_ = taking_.at + sizeof(packet_head);
-  left_ = head(taking_.at).bytes;
+  left_ = taking_.bytes;
   return left_;
 }
 
@@ -79,7 +88,7 @@ void incoming_stream::peek(std::span<std::byte> to) const noexcept {
 void incoming_stream::skip(std::size_t bytes) noexcept {
   next_ += bytes;
   left_ -= bytes;
-  if (left_ == 0) begin_ = taking_.at + taking_.bytes;
+  if (left_ == 0) begin_ = taking_.at + taking_.length;
 }
 
 std::vector<std::uint64_t> incoming_stream::arrived() const {

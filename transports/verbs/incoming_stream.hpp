@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,8 @@ public:
   /// \param in outlives this
   explicit incoming_stream(const pair_memory& in) noexcept : in_(in) {}
 
-  /// A packet has come. \returns its head; null: it cannot be
-  const packet_head* note(const notice& what);
+  /// A packet has come. \returns its head; nothing: it cannot be
+  std::optional<packet_head> note(const notice& what);
   /// Bytes of the packet that is being taken, which begins where there was none.
   std::size_t unread() noexcept;
   /// Whether more has come than so many bytes of that packet.
@@ -30,19 +31,21 @@ public:
   void skip(std::size_t bytes) noexcept;
   /// Bytes, ever, of packets taken whole.
   std::uint64_t consumed() const noexcept { return begin_; }
+  /// Nothing more is to be taken.
+  void clear() noexcept;
   /// Where packets begin that came and were not consumed.
   std::vector<std::uint64_t> arrived() const;
 
 private:
+  /// As its head was when it came: the peer could change that afterwards.
   struct packet {
     std::uint64_t at;
-    std::uint32_t bytes;
+    std::uint32_t length;
+    std::uint32_t gap;
+    std::uint32_t bytes;  ///< of frames
   };
 
   std::uint64_t position_of(const notice& what) const noexcept;
-  const packet_head& head(std::uint64_t at) const noexcept {
-    return *reinterpret_cast<const packet_head*>(in_.in(at));
-  }
   /// Whether it holds whole frames, and nothing else.
   bool is_sane(const packet& one) const noexcept;
   void put_in_order(const packet& one);

@@ -154,6 +154,7 @@ int queue_pair::begin_sending() noexcept {
 }
 
 void queue_pair::stop() noexcept {
+  if (!pair_.is_own()) return;  // it is a parent's
   ibv_qp_attr how{};
   how.qp_state = IBV_QPS_ERR;
   ::ibv_modify_qp(pair_.get(), &how, IBV_QP_STATE);
