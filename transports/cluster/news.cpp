@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <muster/base/error.hpp>
+
 namespace muster::cluster {
 namespace {
 
@@ -59,17 +61,22 @@ void newsroom::dismiss(std::uint64_t team) noexcept { teams_.erase(team); }
 
 stream::frame newsroom::head_of(std::uint64_t team, std::size_t from, kind what,
                                 std::size_t bytes) noexcept {
-  return {.team = team,
-          .from = static_cast<std::uint32_t>(from),
-          .lane = static_cast<std::uint32_t>(what),
-          .what = stream::frame::kind::news,
-          .taken = 0,
-          .bytes = static_cast<std::uint32_t>(bytes)};
+  const stream::frame made{.team = team,
+                           .from = static_cast<std::uint32_t>(from),
+                           .lane = static_cast<std::uint32_t>(what),
+                           .what = stream::frame::kind::news,
+                           .taken = 0,
+                           .bytes = static_cast<std::uint32_t>(bytes)};
+  return made;
 }
 
 void newsroom::send(std::size_t to, std::uint64_t team, std::size_t from, kind what,
                     std::vector<std::byte> bytes) {
-  all_->to(to).owe_news(head_of(team, from, what, bytes.size()), std::move(bytes));
+  try {
+    all_->to(to).owe_news(head_of(team, from, what, bytes.size()), std::move(bytes));
+  } catch (const error&) {
+    // There is no memory for a connection to it: whoever has one tells it.
+  }
 }
 
 void newsroom::tell_failure(std::size_t to, std::uint64_t team, kind what,
