@@ -90,7 +90,8 @@ class layout:
         # Where the command looks for what it starts, and for what it preloads besides the MPIs' libraries.
         for worker in ("muster", "openmpi", "mpich", "gloo"):
             self.program(f"tools/command/bench/worker_{worker}", "libexec/muster")
-        self.program("tools/command/bench/libmpich_yield.so", "libexec/muster", 0o644)
+        for preloaded in ("mpich_yield", "verbs_count"):
+            self.program(f"tools/command/bench/lib{preloaded}.so", "libexec/muster", 0o644)
         self.put(self.built / "tools/report/muster-plot", "libexec/muster", 0o755)
         self.put(self.built / "tools/command/run/muster-hosts", "libexec/muster", 0o755)
 

@@ -468,8 +468,10 @@ collective does not have is left out there; where one does not suit the ranks or
 stays empty. With --nodes Muster's ranks are spread over made-up nodes, which share no memory but the
 streams between them; the peers always have one node. With --hosts-made the ranks of all libraries
 are spread over hosts made of this machine, which share its cores; between hosts all use TCP, or
-RDMA with --fabric verbs where tools/rdma-guest has made devices for two of them. Open MPI
-is measured there twice, as it is and with HAN, its collectives for several hosts; and so is Gloo, in
+RDMA with --fabric verbs where tools/rdma-guest has made devices for two of them. There a second table
+says what the ranks of a host together post in a call, and how many queue pairs they have: counted
+below the libraries, in the same way for each, mean over the samples. Open MPI
+is measured on hosts twice, as it is and with HAN, its collectives for several hosts; and so is Gloo, in
 the collectives that it has: the first eight.
 
 Examples:

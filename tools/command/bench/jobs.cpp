@@ -152,6 +152,7 @@ void job::take_answer(std::size_t rank, job_answer& all) {
   all.slowest_us = std::max(all.slowest_us, one.mean_us);
   all.average_us += one.mean_us / static_cast<double>(members_.size());
   all.period_us = std::max(all.period_us, one.period_us);
+  all.sent += one.sent;
   all.verified = all.verified && one.verified;
   if (rank == 0) all.algorithm = one.algorithm.view();
 }

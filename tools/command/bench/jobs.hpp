@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/command/bench/posted.hpp"
 #include "tools/command/bench/wire.hpp"
 #include "tools/command/shared/process.hpp"
 
@@ -23,6 +24,7 @@ struct job_answer {
   double slowest_us = 0;  ///< the largest of the ranks' means
   double average_us = 0;  ///< the mean of the ranks' means
   double period_us = 0;   ///< from one call to the next, on the rank that takes longest
+  posted sent;            ///< by all of them in the timed calls
   bool verified = true;
   std::string algorithm;
   std::string refusal;  ///< why nothing was done, though the job is well; otherwise empty

@@ -28,9 +28,22 @@ arguments started_by_muster(const extent& size, const program_places& places) {
   return all;
 }
 
+/// As LD_PRELOAD has them.
+std::string joined(const std::vector<std::string>& preloaded) {
+  return fmt::format("{}", fmt::join(preloaded, ":"));
+}
+
+/// What every library's ranks have, so that what they post is counted alike.
+arguments counting(const extent& size, const program_places& places) {
+  if (size.hosts == 1 || !made_hosts::have_rdma()) return {};
+  return {places.workers / "libverbs_count.so"};
+}
+
 arguments muster_arguments(const extent& size, const program_places& places) {
   arguments all = started_by_muster(size, places);
   if (size.nodes > 1) append(all, {"--nodes", std::to_string(size.nodes)});
+  const arguments preloaded = counting(size, places);
+  if (!preloaded.empty()) append(all, {"/usr/bin/env", "LD_PRELOAD=" + joined(preloaded)});
   all.push_back(places.workers / "worker_muster");
   if (!places.catalog_file.empty()) append(all, {"--catalog", places.catalog_file.string()});
   return all;
@@ -40,11 +53,6 @@ arguments gloo_arguments(const extent& size, const program_places& places) {
   arguments all = started_by_muster(size, places);
   append(all, {places.workers / "worker_gloo", made_hosts::interface});
   return all;
-}
-
-/// As LD_PRELOAD has them.
-std::string joined(const std::vector<std::string>& preloaded) {
-  return fmt::format("{}", fmt::join(preloaded, ":"));
 }
 
 mpirun::mpi launched_by(library mpi) {
@@ -116,7 +124,7 @@ arguments mpi_arguments(library mpi, const extent& size, bool own_core,
   append(all, size.hosts > 1 ? placing_on_hosts(which, size, own_core, places.remote_shell)
                              : placing(which, own_core));
   if (mpi == library::openmpi_han) append(all, {"--mca", "coll_han_priority", "100"});
-  arguments preloaded;
+  arguments preloaded = counting(size, places);
   if (with_shim) preloaded.push_back(places.shim_for(mpi));
   const std::string yielding(mpirun::preloaded_on_shared_cores(which));
   if (!own_core && !yielding.empty()) preloaded.push_back(places.workers / yielding);

@@ -23,6 +23,7 @@
 #include "tools/command/bench/latecomer.hpp"
 #include "tools/command/bench/measured.hpp"
 #include "tools/command/bench/pattern.hpp"
+#include "tools/command/bench/posted.hpp"
 #include "tools/command/bench/wire.hpp"
 
 namespace muster::bench {
@@ -32,6 +33,7 @@ struct outcome {
   double mean_us = 0;
   double period_us = 0;  ///< from one call to the next
   bool verified = true;
+  posted sent;  ///< by its timed calls
 };
 
 /// Which collective to call, as a type.
@@ -76,6 +78,7 @@ auto measure(L& library, buffer_ring& ring, order job) -> typename L::template t
   }
 
   co_await begin_barrier(library);
+  const posted before = posted_so_far();
   const auto start = clock::now();
   for (std::size_t i = 0; i < job.calls; ++i) {
     co_await begin_call<What>(library, ring.next());
@@ -83,6 +86,7 @@ auto measure(L& library, buffer_ring& ring, order job) -> typename L::template t
   const std::chrono::duration<double, std::micro> spent = clock::now() - start;
 
   outcome found;
+  found.sent = posted_since(before);
   found.period_us = job.calls == 0 ? 0 : spent.count() / static_cast<double>(job.calls);
   found.mean_us = std::max(found.period_us - job.compute_us, least_us);
   co_return found;
@@ -97,6 +101,7 @@ auto measure_each(L& library, buffer_ring& ring, order job, const latecomer* sel
   using clock = std::chrono::steady_clock;
   using microseconds = std::chrono::duration<double, std::micro>;
 
+  outcome found;
   microseconds spent{0};
   auto start = clock::now();
   for (std::size_t i = 0; i < job.warmups + job.calls; ++i) {
@@ -105,13 +110,16 @@ auto measure_each(L& library, buffer_ring& ring, order job, const latecomer* sel
     const slot buffers = ring.next();
     co_await begin_barrier(library);
     if (self != nullptr) self->spend(delay);
+    const posted before = posted_so_far();
     const auto arrival = clock::now();
     co_await begin_call<What>(library, buffers);
-    if (i >= job.warmups) spent += clock::now() - arrival;
+    if (i < job.warmups) continue;
+    spent += clock::now() - arrival;
+    found.sent += posted_since(before);
   }
   const microseconds all = clock::now() - start;
 
-  outcome found;
+  found.sent.queue_pairs = posted_so_far().queue_pairs;
   if (job.calls > 0) {
     const auto calls = static_cast<double>(job.calls);
     found.mean_us = std::max(spent.count() / calls - job.compute_us, least_us);

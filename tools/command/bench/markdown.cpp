@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -102,6 +103,22 @@ std::string head_of(std::span<const std::string> names) {
   return head + "\n" + rule + "\n";
 }
 
+/// What was asked of RDMA devices; empty where nothing was.
+std::string traffic_table(std::span<const measurement> all, std::size_t ranks) {
+  std::string rows;
+  for (const measurement& one : all) {
+    if (one.at.ranks != ranks || !one.sent) continue;
+    rows +=
+        fmt::format("| {} | {} | {} | {:.1f} | {:.1f} | {:.0f} | {:g} |\n", name(one.at.what),
+                    has_sizes(one.at.what) ? readable_bytes(one.at.bytes) : "", title_of(one.who()),
+                    one.sent->sends, one.sent->doorbells, one.sent->bytes, one.sent->queue_pairs);
+  }
+  if (rows.empty()) return "";
+  const std::array<std::string, 7> names{"",          "size",  "library",    "sends",
+                                         "doorbells", "bytes", "queue pairs"};
+  return "\nPosted by a host in a call, and its queue pairs:\n\n" + head_of(names) + rows;
+}
+
 using mean_of = std::optional<double>(std::span<const measurement>, const selection&);
 
 std::string title_of_line(const selection& line) {
@@ -172,7 +189,7 @@ std::string markdown_table(std::span<const measurement> all, std::size_t ranks) 
       table += rows_of(all, {what, ranks, bytes});
     }
   }
-  return table;
+  return table + traffic_table(all, ranks);
 }
 
 std::string markdown_means(std::span<const measurement> all) {

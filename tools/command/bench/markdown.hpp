@@ -14,6 +14,7 @@ namespace muster::bench {
 
 /// Every collective and size at one number of ranks: each library's microseconds, the ratio, and
 /// the least that the machine allows. Where algorithms were asked for each has a row of its own.
+/// Where hosts talk by RDMA, a second table has what each posts.
 std::string markdown_table(std::span<const measurement> all, std::size_t ranks);
 
 /// Geometric means of the ratios: a row a collective and algorithm, a column a number of ranks.

@@ -35,6 +35,18 @@ std::string describe(const calling& how, bool reductions) {
   return text;
 }
 
+std::optional<host_traffic> of_a_host(const posted& sent, std::size_t hosts, std::uint64_t calls) {
+  if (sent.queue_pairs == 0 || calls == 0) return std::nullopt;
+  const auto of_hosts = static_cast<double>(hosts);
+  const auto in_a_call = [&](std::uint64_t all) {
+    return static_cast<double>(all) / of_hosts / static_cast<double>(calls);
+  };
+  return host_traffic{.sends = in_a_call(sent.sends),
+                      .doorbells = in_a_call(sent.doorbells),
+                      .bytes = in_a_call(sent.bytes),
+                      .queue_pairs = static_cast<double>(sent.queue_pairs) / of_hosts};
+}
+
 void summarize(measurement& one, std::span<const sample> samples) {
   std::vector<double> times_us;
   std::vector<double> trips_ns;

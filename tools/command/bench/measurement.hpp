@@ -10,6 +10,7 @@
 
 #include "tools/command/bench/libraries.hpp"
 #include "tools/command/bench/point.hpp"
+#include "tools/command/bench/posted.hpp"
 #include "tools/report/statistics.hpp"
 
 namespace muster::bench {
@@ -28,6 +29,17 @@ std::string describe(const late_arrivals& late);
 /// if there are reductions.
 std::string describe(const calling& how, bool reductions);
 
+/// What a host's ranks together ask of its RDMA devices, mean over the hosts and over calls.
+struct host_traffic {
+  double sends = 0;  ///< in a call, as what follows
+  double doorbells = 0;
+  double bytes = 0;
+  double queue_pairs = 0;  ///< that there are
+};
+
+/// \param sent by all hosts together in so many calls; nothing where they have no queue pairs
+std::optional<host_traffic> of_a_host(const posted& sent, std::size_t hosts, std::uint64_t calls);
+
 struct measurement {
   point at;
   library of = library::muster;
@@ -41,10 +53,11 @@ struct measurement {
   double p10_us = 0;
   double p90_us = 0;
   bool verified = false;
-  std::optional<double> ratio;     ///< ours only: the better peer's median over ours
-  std::optional<double> to_first;  ///< further ones of ours only: the first one's median over it
-  std::optional<double> limit_us;  ///< the least that the machine allows; back to back only
-  std::optional<double> trip_ns;   ///< the machine's state in which this was measured
+  std::optional<host_traffic> sent;  ///< between hosts, where they talk by RDMA
+  std::optional<double> ratio;       ///< ours only: the better peer's median over ours
+  std::optional<double> to_first;    ///< further ones of ours only: the first one's median over it
+  std::optional<double> limit_us;    ///< the least that the machine allows; back to back only
+  std::optional<double> trip_ns;     ///< the machine's state in which this was measured
   std::optional<double>
       trips;                ///< barrier of 2 ranks, back to back: time in trips of the same sample
   std::size_t samples = 0;  ///< that the figures are made from

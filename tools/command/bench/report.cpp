@@ -160,6 +160,24 @@ std::string text_of(std::span<const measurement> all, const point& at, const col
   return text;
 }
 
+/// What was asked of RDMA devices; empty where nothing was.
+std::string traffic_table(std::span<const measurement> all, collective what, std::size_t ranks) {
+  constexpr std::string_view row = "{:>8}  {:<20}{:>9}{:>11}{:>11}{:>13}\n";
+  std::string rows;
+  for (const measurement& one : all) {
+    if (one.at.what != what || one.at.ranks != ranks || !one.sent) continue;
+    rows += fmt::format(
+        fmt::runtime(row), has_sizes(what) ? readable_bytes(one.at.bytes) : "", title_of(one.who()),
+        fmt::format("{:.1f}", one.sent->sends), fmt::format("{:.1f}", one.sent->doorbells),
+        fmt::format("{:.0f}", one.sent->bytes), fmt::format("{:g}", one.sent->queue_pairs));
+  }
+  if (rows.empty()) return "";
+  return "posted by a host in a call, and its queue pairs\n" +
+         fmt::format(fmt::runtime(row), "size", "library", "sends", "doorbells", "bytes",
+                     "queue pairs") +
+         rows;
+}
+
 using mean_of = std::optional<double>(std::span<const measurement>, const selection&);
 
 std::string table_of_means(std::string_view title, std::span<const measurement> all, mean_of mean,
@@ -228,6 +246,12 @@ nlohmann::ordered_json to_json(const measurement& one) {
   if (one.limit_us) object["limit_us"] = *one.limit_us;
   if (one.trip_ns) object["trip_ns"] = *one.trip_ns;
   if (one.trips) object["trips"] = *one.trips;
+  if (one.sent) {
+    object["sends"] = one.sent->sends;
+    object["doorbells"] = one.sent->doorbells;
+    object["sent_bytes"] = one.sent->bytes;
+    object["queue_pairs"] = one.sent->queue_pairs;
+  }
   object["samples"] = one.samples;
   object["discarded"] = one.discarded;
   object["one_state"] = one.one_state;
@@ -256,7 +280,7 @@ std::string point_table(std::span<const measurement> all, collective what, std::
   for (const std::size_t bytes : bytes_in(all, what, ranks)) {
     text += text_of(all, {what, ranks, bytes}, shown, style);
   }
-  return text;
+  return text + traffic_table(all, what, ranks);
 }
 
 std::string summary_table(std::span<const measurement> all, const table_style& style) {

@@ -148,6 +148,7 @@ std::vector<measurement> sampler::measure(job_set& jobs, std::span<const contend
                          : one.samples.empty() ? one.unsteady
                                                : one.samples);
     one.found.one_state = comparable;
+    one.found.sent = of_a_host(one.sent, one.found.hosts, one.calls);
     one.found.verified = one.found.verified && one.found.has_figures();
     found.push_back(std::move(one.found));
   }
@@ -236,6 +237,7 @@ void sampler::take_sample(job_set& jobs, entry& one) {
   const auto found = ask(jobs, one, one.timed);
   if (!found) return;
   const auto after = before ? probe_.measure_ns() : std::nullopt;
+  one.add_traffic(found->sent);
   const bool late = one.timed.late.wanted();
   if (!late) set_calls(one.timed, found->period_us);
   sample taken;

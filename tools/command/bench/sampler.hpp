@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "tools/command/bench/jobs.hpp"
 #include "tools/command/bench/libraries.hpp"
 #include "tools/command/bench/measurement.hpp"
+#include "tools/command/bench/posted.hpp"
 #include "transports/shm/trip.hpp"
 
 namespace muster::bench {
@@ -87,7 +89,14 @@ private:
     order timed;  ///< the order for one sample
     std::vector<sample> samples;
     std::vector<sample> unsteady;  ///< during which the machine changed; used if there are no other
+    posted sent;                   ///< in all of them
+    std::uint64_t calls = 0;       ///< that were
     measurement found;
+    void add_traffic(const posted& in_sample) {
+      sent += in_sample;
+      sent.queue_pairs = in_sample.queue_pairs;
+      calls += timed.calls;
+    }
     bool takes_part() const { return found.failure.empty() && found.suits; }
   };
 

@@ -9,6 +9,7 @@
 #include <muster/environment/environment.hpp>
 
 #include "tools/command/bench/measured.hpp"
+#include "tools/command/bench/posted.hpp"
 
 namespace muster::bench {
 
@@ -55,6 +56,7 @@ struct order {
 struct answer {
   double mean_us = 0;    ///< mean over the timed calls of this rank
   double period_us = 0;  ///< from one timed call to the next, mean
+  posted sent;           ///< by the timed calls
   bool verified = true;  ///< every element of every checked call was right
   fixed_text<48> algorithm;
   fixed_text<200> error;  ///< empty when all went well

@@ -41,6 +41,7 @@ answer answer_to(const order& job, L& library, buffer_ring& ring) {
     const outcome found = obey(library, ring, job);
     result.mean_us = found.mean_us;
     result.period_us = found.period_us;
+    result.sent = found.sent;
     result.verified = found.verified;
   } catch (const std::exception& error) {
     result.verified = false;

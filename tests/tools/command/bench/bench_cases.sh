@@ -1,5 +1,5 @@
 # For shell tests to source: tiny runs of `muster bench`, and a look at what they write. The test's
-# argument is the command.
+# argument is the command. "$bench_limit" is how many seconds each may take: 60.
 source tests/support/cases.sh
 muster=$1
 export MUSTER_BENCH_WORKERS=$PWD/tools/command/bench
@@ -9,7 +9,7 @@ bench() {
   local wanted=$1
   shift
   rm -f "$folder"/bench.*
-  timeout 60 "$muster" bench --rounds 2 --sample-ms 2 --quiet --json "$folder/bench.json" \
+  timeout "${bench_limit:-60}" "$muster" bench --rounds 2 --sample-ms 2 --quiet --json "$folder/bench.json" \
     --plot "$folder/bench.svg" "$@" >"$out" 2>&1
   [ $? = "$wanted" ]
 }

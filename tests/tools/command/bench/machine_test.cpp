@@ -95,6 +95,21 @@ TEST_CASE("libraries: only Muster's ranks are spread over made-up nodes") {
   CHECK_FALSE(has(launch_command(library::mpich, {4, 2}, 2, places), "--nodes"));
 }
 
+TEST_CASE("libraries: what they post is counted between hosts, where they talk by RDMA") {
+  const program_places places{"/bin/muster", "/lib/command/bench"};
+  const std::string counting = "/lib/command/bench/libverbs_count.so";
+  const extent hosts{.ranks = 4, .hosts = 2};
+  CHECK_FALSE(has(launch_command(library::muster, hosts, 4, places), "LD_PRELOAD=" + counting));
+  ::setenv("MUSTER_FABRIC", "verbs", 1);
+  CHECK(has(launch_command(library::muster, hosts, 4, places), "LD_PRELOAD=" + counting));
+  CHECK(has(launch_command(library::openmpi, hosts, 4, places), "LD_PRELOAD=" + counting));
+  CHECK(has(launch_command(library::mpich, hosts, 4, places), counting));
+  CHECK(has(launch_command(library::mpich, hosts, 2, places),
+            counting + ":/lib/command/bench/libmpich_yield.so"));
+  CHECK_FALSE(has(launch_command(library::mpich, {4}, 4, places), counting));
+  ::unsetenv("MUSTER_FABRIC");
+}
+
 TEST_CASE("libraries: Muster under an MPI is that MPI with the shim preloaded") {
   program_places places{"/bin/muster", "/lib/command/bench"};
   places.shim_under = library::openmpi;

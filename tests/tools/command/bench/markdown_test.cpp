@@ -56,6 +56,17 @@ TEST_CASE("markdown: every library, the ratio and the limit at each size") {
         "| bcast | 4 KiB | 1.00 | 20.0 | 300 | 20.00 | 0.25 |\n");
 }
 
+TEST_CASE("markdown: what a host posts in a call, where that was counted") {
+  auto all = results({4});
+  all[4].sent = {.sends = 1.5, .doorbells = 1, .bytes = 40, .queue_pairs = 3};
+  CHECK(says(markdown_table(all, 4),
+             "| bcast | 4 KiB | 1.00 | 20.0 | 300 | 20.00 | 0.25 |\n"
+             "\nPosted by a host in a call, and its queue pairs:\n\n"
+             "| | size | library | sends | doorbells | bytes | queue pairs |\n"
+             "|---|---|---|---|---|---|---|\n"
+             "| bcast | 4 KiB | Open MPI | 1.5 | 1.0 | 40 | 3 |\n"));
+}
+
 TEST_CASE("markdown: what was not measured is a dash") {
   auto all = results({4});
   all[0].samples = 0;

@@ -228,6 +228,28 @@ TEST_CASE("json: how calls were made, where not as usual, and what reductions co
   CHECK(to_json(one).at("type") == "double");
 }
 
+TEST_CASE("measurement: what a host posts in a call") {
+  const posted sent{.sends = 60, .doorbells = 40, .bytes = 800, .queue_pairs = 6};
+  const auto found = of_a_host(sent, 2, 10);
+  REQUIRE(found.has_value());
+  CHECK(found->sends == doctest::Approx(3));
+  CHECK(found->doorbells == doctest::Approx(2));
+  CHECK(found->bytes == doctest::Approx(40));
+  CHECK(found->queue_pairs == doctest::Approx(3));
+  CHECK_FALSE(of_a_host({}, 2, 10).has_value());
+  CHECK_FALSE(of_a_host(sent, 2, 0).has_value());
+}
+
+TEST_CASE("json: what a host posts in a call") {
+  measurement one = measured(library::mpich, {collective::bcast, 4, 8}, 1);
+  CHECK_FALSE(to_json(one).contains("sends"));
+  one.sent = {.sends = 1.5, .doorbells = 1, .bytes = 40, .queue_pairs = 3};
+  CHECK(to_json(one).at("sends") == doctest::Approx(1.5));
+  CHECK(to_json(one).at("doorbells") == doctest::Approx(1));
+  CHECK(to_json(one).at("sent_bytes") == doctest::Approx(40));
+  CHECK(to_json(one).at("queue_pairs") == doctest::Approx(3));
+}
+
 TEST_CASE("json: a library that failed is there, without figures, and says why") {
   measurement failed;
   failed.failure = "rank 3 died";
@@ -261,6 +283,22 @@ TEST_CASE("table: a row an algorithm; what is of the point is told once") {
         "   4 KiB  pairwise       2.00 µs    3.00 µs    1.50         –   50 ns          –\n"
         "          flat                 –                  –         –  does not suit\n"
         "          auto: bruck    1.00 µs               3.00      2.00\n");
+}
+
+TEST_CASE("table: what a host posts in a call, where that was counted") {
+  auto all = results({2});
+  CHECK(point_table(all, collective::bcast, 2, {}).find("posted") == std::string::npos);
+  for (measurement& one : all) {
+    if (one.at.what != collective::bcast || one.at.bytes != 8) continue;
+    one.sent = {.sends = 1.5, .doorbells = 1, .bytes = 40, .queue_pairs = 3};
+  }
+  const std::string table = point_table(all, collective::bcast, 2, {});
+  CHECK(table.substr(table.find("posted")) ==
+        "posted by a host in a call, and its queue pairs\n"
+        "    size  library                 sends  doorbells      bytes  queue pairs\n"
+        "     8 B  Muster                    1.5        1.0         40            3\n"
+        "     8 B  Open MPI                  1.5        1.0         40            3\n"
+        "     8 B  MPICH                     1.5        1.0         40            3\n");
 }
 
 TEST_CASE("table: a library with a long name has a wide column") {
