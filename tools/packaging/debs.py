@@ -48,7 +48,7 @@ def packages(version, abi, triplet):
                 ["include/muster", f"{lib}/libmuster.so", f"{lib}/libmuster.a", f"{lib}/cmake", f"{lib}/pkgconfig",
                  "share/muster"],
                 {"Multi-Arch": "same", "Depends": f"libmuster{abi} {same}",
-                 "Suggests": "libfmt-dev, libhwloc-dev, libsodium-dev, liburing-dev, libboost-dev, "
+                 "Suggests": "libfmt-dev, libhwloc-dev, libibverbs-dev, libsodium-dev, liburing-dev, libboost-dev, "
                              "libtrilinos-kokkos-dev, muster-tools"}),
         package("libmuster" + abi, "libs", "asynchronous collectives for C++20, library",
                 "Collective operations that are coroutines: a program awaits allreduce,\n"
