@@ -63,8 +63,8 @@ connection::connection(stream::connections& of, std::size_t peer, adapter& by, t
       window_(window),
       memory_(by, 2 * window),
       subflows_(by.paths_to(peer).size()),
-      out_(memory_),
-      in_(memory_),
+      out_(memory_.outgoing()),
+      in_(memory_.incoming()),
       sockets_(at.subflows_to(peer)) {}
 
 connection::~connection() {
@@ -547,10 +547,11 @@ void connection::offer(std::size_t which) noexcept {
   one.is_peer_ready = false;
   memory_.credits()[which] = {};
   const std::uint32_t key = memory_.region().remote_key(rail_of(which));
-  const queue_pair_offer made{.at = one.pair->address(),
-                              .stream = {reinterpret_cast<std::uintptr_t>(memory_.in(0)), key},
-                              .credits = {reinterpret_cast<std::uintptr_t>(memory_.credits()), key},
-                              .capacity = memory_.capacity()};
+  const queue_pair_offer made{
+      .at = one.pair->address(),
+      .stream = {reinterpret_cast<std::uintptr_t>(memory_.incoming().base), key},
+      .credits = {reinterpret_cast<std::uintptr_t>(memory_.credits()), key},
+      .capacity = memory_.capacity()};
   sockets_.say(control::kind::offer, which, bytes_of(made));
 }
 

@@ -13,18 +13,18 @@ namespace muster::verbs {
 // alone.
 std::uint64_t incoming_stream::position_of(const notice& what) const noexcept {
   constexpr std::uint64_t turn = notice::positions * notice::unit;
-  const std::uint64_t lowest = begin_ - in_.capacity();  // below 0 at first, modulo the same
+  const std::uint64_t lowest = begin_ - in_.capacity;  // below 0 at first, modulo the same
   const std::uint64_t beyond = (what.position * notice::unit - lowest) % turn;
   return lowest + beyond;
 }
 
 bool incoming_stream::is_sane(const packet& one) const noexcept {
   if (one.bytes == 0 || sizeof(packet_head) + one.bytes > one.length) return false;
-  if (one.gap >= in_.capacity()) return false;
+  if (one.gap >= in_.capacity) return false;
   std::size_t at = 0;
   while (at + sizeof(stream::frame) <= one.bytes) {
     stream::frame next;
-    std::memcpy(&next, in_.in(one.at) + sizeof(packet_head) + at, sizeof next);
+    std::memcpy(&next, in_.at(one.at) + sizeof(packet_head) + at, sizeof next);
     if (next.bytes > one.bytes - at - sizeof next) return false;
     at += sizeof next + next.bytes;
   }
@@ -34,11 +34,11 @@ bool incoming_stream::is_sane(const packet& one) const noexcept {
 std::optional<packet_head> incoming_stream::note(const notice& what) {
   const std::uint64_t at = position_of(what);
   const std::uint32_t length = what.length * static_cast<std::uint32_t>(notice::unit);
-  const std::size_t to_end = in_.capacity() - at % in_.capacity();
+  const std::size_t to_end = in_.capacity - at % in_.capacity;
   if (length < sizeof(packet_head) || length > to_end) return std::nullopt;
   packet_head head;
-  std::memcpy(&head, in_.in(at), sizeof head);
-  const bool is_repeated = at - begin_ >= in_.capacity();  // more ahead than there can be
+  std::memcpy(&head, in_.at(at), sizeof head);
+  const bool is_repeated = at - begin_ >= in_.capacity;  // more ahead than there can be
   if (is_repeated) return head;
   const packet one{at, length, head.gap, head.bytes};
   if (!is_sane(one)) return std::nullopt;
@@ -82,7 +82,7 @@ std::size_t incoming_stream::unread() noexcept {
 }
 
 void incoming_stream::peek(std::span<std::byte> to) const noexcept {
-  copy_bytes(to.data(), in_.in(next_), to.size());
+  copy_bytes(to.data(), in_.at(next_), to.size());
 }
 
 void incoming_stream::skip(std::size_t bytes) noexcept {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "transports/verbs/notice.hpp"
-#include "transports/verbs/pair_memory.hpp"
+#include "transports/verbs/packet_ring.hpp"
 #include "transports/verbs/ring_queue.hpp"
 
 namespace muster::verbs {
@@ -16,8 +16,8 @@ namespace muster::verbs {
 /// taken. What came twice is left out.
 class incoming_stream {
 public:
-  /// \param in outlives this
-  explicit incoming_stream(const pair_memory& in) noexcept : in_(in) {}
+  /// \param in its memory outlives this
+  explicit incoming_stream(const packet_ring& in) noexcept : in_(in) {}
 
   /// A packet has come. \returns its head; nothing: it cannot be
   std::optional<packet_head> note(const notice& what);
@@ -50,7 +50,7 @@ private:
   bool is_sane(const packet& one) const noexcept;
   void put_in_order(const packet& one);
 
-  const pair_memory& in_;
+  packet_ring in_;
   std::uint64_t begin_ = 0;      // what was taken
   std::uint64_t order_end_ = 0;  // of the packets in order
   ring_queue<packet> in_order_;

@@ -11,13 +11,13 @@ std::size_t outgoing_stream::length_of(std::size_t frames) noexcept {
 }
 
 std::size_t outgoing_stream::gap_before(std::size_t length) const noexcept {
-  const std::size_t to_end = in_.capacity() - end_ % in_.capacity();
+  const std::size_t to_end = in_.capacity - end_ % in_.capacity;
   return length <= to_end ? 0 : to_end;
 }
 
 bool outgoing_stream::has_room(std::size_t bytes) const noexcept {
   const std::size_t length = length_of(bytes);
-  return end_ - begin_ + gap_before(length) + length <= in_.capacity();
+  return end_ - begin_ + gap_before(length) + length <= in_.capacity;
 }
 
 outgoing_stream::packet outgoing_stream::add(
@@ -31,7 +31,7 @@ outgoing_stream::packet outgoing_stream::add(
                    .received = 0,
                    .gap = static_cast<std::uint32_t>(gap),
                    .bytes = static_cast<std::uint32_t>(bytes)};
-  std::byte* to = in_.out(made.at) + sizeof(packet_head);
+  std::byte* to = in_.at(made.at) + sizeof(packet_head);
   for (const auto& each : frames) {
     copy_bytes(to, each.data(), each.size());
     to += each.size();

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "transports/verbs/notice.hpp"
-#include "transports/verbs/pair_memory.hpp"
+#include "transports/verbs/packet_ring.hpp"
 
 namespace muster::verbs {
 
@@ -21,8 +21,8 @@ public:
     std::uint32_t bytes;
   };
 
-  /// \param in outlives this
-  explicit outgoing_stream(const pair_memory& in) noexcept : in_(in) {}
+  /// \param in its memory outlives this
+  explicit outgoing_stream(const packet_ring& in) noexcept : in_(in) {}
 
   /// Whether a packet with so many bytes of frames fits.
   bool has_room(std::size_t bytes) const noexcept;
@@ -30,10 +30,10 @@ public:
   packet add(std::initializer_list<std::span<const std::byte>> frames) noexcept;
   /// To be filled in when the packet is posted.
   packet_head& head(std::uint64_t at) const noexcept {
-    return *reinterpret_cast<packet_head*>(in_.out(at));
+    return *reinterpret_cast<packet_head*>(in_.at(at));
   }
   std::span<std::byte> bytes_of(const packet& one) const noexcept {
-    return {in_.out(one.at), one.bytes};
+    return {in_.at(one.at), one.bytes};
   }
   /// The peer has. False: it cannot have.
   bool note_consumed(std::uint64_t consumed) noexcept;
@@ -44,7 +44,7 @@ private:
   static std::size_t length_of(std::size_t frames) noexcept;
   std::size_t gap_before(std::size_t length) const noexcept;
 
-  const pair_memory& in_;
+  packet_ring in_;
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "transports/verbs/adapter.hpp"
 #include "transports/verbs/notice.hpp"
+#include "transports/verbs/packet_ring.hpp"
 #include "transports/verbs/ports.hpp"
 
 namespace muster::verbs {
@@ -21,10 +22,8 @@ public:
   static std::size_t bytes(std::size_t capacity) noexcept { return 2 * capacity + page; }
 
   std::size_t capacity() const noexcept { return capacity_; }
-  std::byte* out(std::uint64_t at) const noexcept { return whole_.get() + at % capacity_; }
-  std::byte* in(std::uint64_t at) const noexcept {
-    return whole_.get() + capacity_ + at % capacity_;
-  }
+  packet_ring outgoing() const noexcept { return {whole_.get(), capacity_}; }
+  packet_ring incoming() const noexcept { return {whole_.get() + capacity_, capacity_}; }
   credit* credits() const noexcept {
     return reinterpret_cast<credit*>(whole_.get() + 2 * capacity_);
   }
