@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path devices_folder = "/sys/class/infiniband";
+constexpr std::string_view devices_folder = "/sys/class/infiniband";
 
 std::string words_of(int code) { return std::generic_category().message(code); }
 
@@ -101,10 +101,11 @@ std::string why_closed(const std::string& name, int code) {
 
 /// The PCI function that the device is, or on whose network interface the kernel emulates it.
 fs::path function_of(const std::string& device) {
-  const fs::path its = devices_folder / device / "device";
+  const fs::path its = fs::path(devices_folder) / device / "device";
   std::error_code none;
   if (fs::exists(its, none)) return its;
-  return fs::path("/sys/class/net") / line_of(devices_folder / device / "parent") / "device";
+  return fs::path("/sys/class/net") / line_of(fs::path(devices_folder) / device / "parent") /
+         "device";
 }
 
 /// Of a PCI function, virtual ones included, the card; else the device by itself.
@@ -169,7 +170,7 @@ std::string state_of(ibv_port_state state) {
 
 device_port port_of(const std::string& device, std::uint8_t number, const ibv_port_attr& seen) {
   const std::string rate =
-      line_of(devices_folder / device / "ports" / std::to_string(number) / "rate");
+      line_of(fs::path(devices_folder) / device / "ports" / std::to_string(number) / "rate");
   return {.device = device,
           .number = number,
           .is_active = seen.state == IBV_PORT_ACTIVE,

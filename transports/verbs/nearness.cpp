@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace muster::verbs {
@@ -14,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path nodes_folder = "/sys/devices/system/node";
+constexpr std::string_view nodes_folder = "/sys/devices/system/node";
 
-fs::path folder_of(int node) { return nodes_folder / ("node" + std::to_string(node)); }
+fs::path folder_of(int node) { return fs::path(nodes_folder) / ("node" + std::to_string(node)); }
 
 std::string line_of(const fs::path& file) {
   std::ifstream from(file);
@@ -83,7 +84,7 @@ int least_distance(std::span<const int> distances, std::span<const int> nodes,
 
 int distance_to(int node) {
   if (node < 0) return nearest;
-  const std::vector<int> nodes = parse_numbers(line_of(nodes_folder / "online"));
+  const std::vector<int> nodes = parse_numbers(line_of(fs::path(nodes_folder) / "online"));
   return least_distance(distances_from(node), nodes, used_of(nodes));
 }
 
