@@ -185,6 +185,7 @@ private:
   bool is_tended_ = false;                // a connection may have several subflows
   moment next_tending_{};
   bool watches_ = false;  // after the last tending
+  unsigned looks_ = 0;
   std::array<std::byte, std::size_t{16} << 10> nowhere_;
   std::vector<wire::liveness> states_;
   std::vector<std::string> losses_;  // by rank
