@@ -27,5 +27,6 @@ def rdma_test(name, srcs, args = [], data = [], tags = [], size = "medium"):
             "//tools:rdma-guest",
             "//tools:rdma-rails",
         ],
-        tags = ["rdma"] + tags,
+        # Alone: emulated machines that share cores are too slow for what has to come in time.
+        tags = ["exclusive", "rdma"] + tags,
     )
