@@ -138,7 +138,7 @@ void adapter::tell_failures() noexcept {
 
 void adapter::note(int descriptor) noexcept {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (descriptor == devices_[i]->completion_descriptor()) devices_[i]->disarm();
+    if (descriptor == devices_[i]->completion_descriptor()) devices_[i]->take_completion_events();
     if (descriptor != devices_[i]->event_descriptor() || !devices_[i]->read_events()) continue;
     for (connection* const each : connections_)
       each->lose_rail(i, "the port or its device is down");

@@ -368,6 +368,7 @@ void connection::post_credit(subflow& by) noexcept {
               {by.peer.credits.address + which * sizeof word, by.peer.credits.key},
               next_request(by), by_.at(rail).most_inline());
   chain.notify({.what = notice::kind::credit});
+  by_.count().bytes += sizeof word;
   signal_if_due(chain, by);
   ++by.notices;
   post_alone(by, chain);

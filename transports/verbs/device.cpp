@@ -68,17 +68,15 @@ std::size_t device::poll(std::span<ibv_wc> to) noexcept {
   return static_cast<std::size_t>(std::max(count, 0));
 }
 
-void device::arm() noexcept {
-  ::ibv_req_notify_cq(completions_.get(), 0);
-  is_armed_ = true;
-}
+void device::arm() noexcept { ::ibv_req_notify_cq(completions_.get(), 0); }
 
-void device::disarm() noexcept {
-  if (!is_armed_) return;
-  is_armed_ = false;
+// An event may be late, of an earlier arming, and the rank about to sleep: it is armed anew, and
+// looks for completions after that.
+void device::take_completion_events() noexcept {
   ibv_cq* of = nullptr;
   void* context = nullptr;
   while (::ibv_get_cq_event(channel_.get(), &of, &context) == 0) ::ibv_ack_cq_events(of, 1);
+  arm();
 }
 
 bool device::read_events() noexcept {

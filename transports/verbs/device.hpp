@@ -42,7 +42,8 @@ public:
   int completion_descriptor() const noexcept { return channel_->fd; }
   int event_descriptor() const noexcept { return context_->async_fd; }
   void arm() noexcept;
-  void disarm() noexcept;
+  /// The descriptor of completions is readable.
+  void take_completion_events() noexcept;
   /// Takes what the device says of itself. True: the port, or the device, was lost.
   bool read_events() noexcept;
 
@@ -59,7 +60,6 @@ private:
   std::size_t most_queue_pairs_ = 0;
   std::uint32_t most_inline_ = 0;
   bool is_up_ = true;
-  bool is_armed_ = false;
 };
 
 }  // namespace muster::verbs
