@@ -81,13 +81,7 @@ void rank_memory::leave() noexcept {
 }
 
 wire::traffic rank_memory::traffic() const noexcept {
-  if (!rdma_) return {};
-  const verbs::counters& counted = rdma_->counted();
-  return {.queue_pairs = counted.queue_pairs,
-          .most_queue_pairs = counted.most_queue_pairs,
-          .requests = counted.requests,
-          .doorbells = counted.doorbells,
-          .bytes = counted.bytes};
+  return rdma_ ? rdma_->counted() : wire::traffic();
 }
 
 // ---- a fabric

@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include <muster/wire/fabric.hpp>
+
 #include "transports/tcp/carrier.hpp"
-#include "transports/verbs/counters.hpp"
 #include "transports/verbs/device.hpp"
 #include "transports/verbs/ports.hpp"
 #include "transports/verbs/registrations.hpp"
@@ -52,7 +53,7 @@ public:
   adapter(const adapter&) = delete;
   adapter& operator=(const adapter&) = delete;
 
-  const counters& counted() const noexcept { return counted_; }
+  const wire::traffic& counted() const noexcept { return counted_; }
   /// Writes them to the error stream, as a line.
   void report_traffic() const noexcept;
 
@@ -69,7 +70,7 @@ public:
 
   // ---- for connections
 
-  counters& count() noexcept { return counted_; }
+  wire::traffic& count() noexcept { return counted_; }
   std::span<const path> paths_to(std::size_t rank) const noexcept { return peers_[rank]; }
   device& at(std::size_t rail) noexcept { return *devices_[rail]; }
   /// Memory that all devices may use while it is held; null: the system refuses, errno says why.
@@ -142,7 +143,7 @@ private:
   std::vector<std::uint32_t> free_;
   std::vector<failure> failures_;
   std::vector<bool> complained_;  // by rail
-  counters counted_;
+  wire::traffic counted_;
   std::uint64_t looks_ = 0;
 };
 

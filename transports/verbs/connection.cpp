@@ -338,7 +338,7 @@ void connection::add_packet(request_chain& chain, subflow& by, const posting& ne
   const std::size_t rail = rail_of(index_of(by));
   chain.write(out_.bytes_of({next.at, next.bytes}), memory_.region().local_key(rail),
               {by.peer.stream.address + next.at % memory_.capacity(), by.peer.stream.key},
-              next_request(by), by_.at(rail).most_inline());
+              next_request(by), by.pair->most_inline());
   chain.notify(notice::of_packet(next.at, next.bytes));
   ++by.notices;
   by_.count().bytes += next.bytes;
@@ -366,7 +366,7 @@ void connection::post_credit(subflow& by) noexcept {
   const std::size_t rail = rail_of(which);
   chain.write(bytes_of(word), memory_.region().local_key(rail),
               {by.peer.credits.address + which * sizeof word, by.peer.credits.key},
-              next_request(by), by_.at(rail).most_inline());
+              next_request(by), by.pair->most_inline());
   chain.notify({.what = notice::kind::credit});
   by_.count().bytes += sizeof word;
   signal_if_due(chain, by);

@@ -26,9 +26,6 @@ public:
   const rail& told() const noexcept { return told_; }
   /// That a queue pair may have, of this device.
   std::size_t most_queue_pairs() const noexcept { return most_queue_pairs_; }
-  /// Bytes that a request may bring with it.
-  std::uint32_t most_inline() const noexcept { return most_inline_; }
-  void set_most_inline(std::uint32_t bytes) noexcept { most_inline_ = bytes; }
   /// Whether the port carries anything, as far as the device has said.
   bool is_up() const noexcept { return is_up_; }
 
@@ -58,7 +55,6 @@ private:
   std::size_t room_ = 0;  // queue pairs whose completions fit
   std::size_t queue_pairs_ = 0;
   std::size_t most_queue_pairs_ = 0;
-  std::uint32_t most_inline_ = 0;
   bool is_up_ = true;
 };
 

@@ -96,7 +96,7 @@ void queue_pair::make_ready() {
     pair_ = pair_handle(::ibv_create_qp(of_.domain(), &wanted));
   }
   check(static_cast<bool>(pair_), "no queue pair");
-  of_.set_most_inline(wanted.cap.max_inline_data);
+  most_inline_ = wanted.cap.max_inline_data;
   ibv_qp_attr how{};
   how.qp_state = IBV_QPS_INIT;
   how.pkey_index = of_.at().pkey_index;

@@ -56,6 +56,8 @@ public:
 
   const device& of() const noexcept { return of_; }
   queue_pair_address address() const noexcept;
+  /// Bytes that a request may bring with it.
+  std::uint32_t most_inline() const noexcept { return most_inline_; }
   /// 0, or an error number.
   int connect(const queue_pair_address& peer) noexcept;
   /// Nothing more is sent, and nothing more that comes is taken.
@@ -73,6 +75,7 @@ private:
   device& of_;
   std::uint64_t which_;
   std::uint32_t first_packet_;
+  std::uint32_t most_inline_ = 0;
   pair_handle pair_;
 };
 
