@@ -33,10 +33,6 @@ registrations::held registrations::hold(std::span<const std::byte> bytes, access
     return nullptr;
   }
   const address_range pages = address_range::of(bytes).rounded_to(page_);
-  if (const auto found = covering(lasting_shelf_, pages); found != lasting_shelf_.end()) {
-    ++counts_.hits;
-    return found->second->memory;
-  }
   const bool is_known = drop_what_went_back();
   held memory = is_known ? find(pages, how) : nullptr;
   if (!memory) memory = find_passing(pages, how);
@@ -50,28 +46,6 @@ registrations::held registrations::hold(std::span<const std::byte> bytes, access
   } catch (const std::bad_alloc&) {
     errno = ENOMEM;
     return nullptr;
-  }
-}
-
-bool registrations::keep(std::span<std::byte> bytes) noexcept {
-  const address_range pages = address_range::of(bytes).rounded_to(page_);
-  if (covering(lasting_shelf_, pages) != lasting_shelf_.end()) return true;
-  try {
-    held memory;
-    do {
-      memory = by_.enroll(pages.bytes(), access::write);
-    } while (!memory && let_others_go(pages.size()));
-    if (!memory) return false;
-    entries one(1, {pages, access::write, std::move(memory)});
-    // Others that it covers stay registered: somebody may count on these.
-    std::erase_if(lasting_shelf_,
-                  [&](const auto& each) { return pages.covers(each.second->pages); });
-    lasting_shelf_.emplace(pages.begin, one.begin());
-    lasting_.splice(lasting_.begin(), one);
-    return true;
-  } catch (const std::bad_alloc&) {
-    errno = ENOMEM;
-    return false;
   }
 }
 

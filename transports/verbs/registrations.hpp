@@ -45,7 +45,7 @@ public:
   using held = std::shared_ptr<region>;
   using access = registrar::access;
 
-  /// What is kept at most, lasting memory apart.
+  /// What is kept at most.
   struct limits {
     std::size_t bytes = 0;  ///< of whole pages; twice where regions overlap
     std::size_t regions = 0;
@@ -58,7 +58,7 @@ public:
   };
 
   /// \param by outlives this, and what is held
-  /// \param monitor none: only what is held, or lasts, is known
+  /// \param monitor none: only what is held is known
   registrations(registrar& by, std::unique_ptr<memory_monitor> monitor, const limits& most);
   registrations(const registrations&) = delete;
   registrations& operator=(const registrations&) = delete;
@@ -68,12 +68,8 @@ public:
   /// \returns null where the system refuses, and letting go of all that nobody holds does not help:
   ///     errno says why
   held hold(std::span<const std::byte> bytes, access how) noexcept;
-  /// Registers memory that stays in place, for writing: it is held from now on.
-  /// \returns false where the system refuses: errno says why
-  bool keep(std::span<std::byte> bytes) noexcept;
 
   const counts& statistics() const noexcept { return counts_; }
-  /// What is kept, lasting memory apart.
   limits kept() const noexcept { return {bytes_, kept_.size()}; }
 
 private:
@@ -120,8 +116,6 @@ private:
   limits most_;
   std::size_t page_;
   counts counts_;
-  entries lasting_;
-  shelf lasting_shelf_;
   entries kept_;  // the last one used is the first
   std::size_t bytes_ = 0;
   std::array<shelf, 2> shelves_;  // by access

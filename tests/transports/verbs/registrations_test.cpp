@@ -213,15 +213,13 @@ TEST_CASE("memory that cannot be watched is not kept") {
   CHECK(one.all.kept().regions == 0);
 }
 
-TEST_CASE("without a monitor, nothing is kept but what lasts") {
+TEST_CASE("without a monitor, nothing is kept") {
   fake_registrar by;
   verbs::registrations all(by, nullptr, {.bytes = 100 * page, .regions = 100});
   CHECK(all.hold(pages(0, 1).bytes(), access::write));
   CHECK(by.all.empty());
-  CHECK(all.keep(pages(4, 8).bytes()));
-  CHECK(all.hold(pages(5, 6).bytes(), access::write));
-  CHECK(by.all.size() == 1);
-  CHECK(all.statistics().hits == 1);
+  CHECK(all.hold(pages(0, 1).bytes(), access::write));
+  CHECK(all.statistics().hits == 0);
 }
 
 TEST_CASE("while a mapping is changing, nothing that is kept is used") {
@@ -236,31 +234,6 @@ TEST_CASE("while a mapping is changing, nothing that is kept is used") {
   CHECK(one.by.all.size() == 1);
   one.monitor->is_all = true;
   CHECK(one.hold(pages(0, 4)) == first);
-}
-
-TEST_CASE("lasting memory is there until the end") {
-  fake_registrar by;
-  {
-    auto* const monitor = new fake_monitor;
-    verbs::registrations all(by, std::unique_ptr<fake_monitor>(monitor),
-                             {.bytes = page, .regions = 1});
-    CHECK(all.keep(pages(0, 4).bytes()));
-    CHECK(all.keep(pages(1, 3).bytes()));  // is already
-    CHECK(by.all.size() == 1);
-    CHECK(all.keep(pages(0, 8).bytes()));
-    CHECK(by.all.size() == 2);
-    CHECK(all.hold(pages(10, 11).bytes(), access::write));
-    CHECK(all.hold(pages(12, 13).bytes(), access::write));
-    CHECK(by.all.size() == 3);
-    monitor->give_back(pages(0, 20));
-    CHECK(what_is(all.hold(pages(1, 7).bytes(), access::read)).where == pages(0, 8));
-    CHECK(all.kept().bytes <= page);
-    by.most_bytes = by.bytes_registered();
-    CHECK_FALSE(all.keep(pages(30, 40).bytes()));
-    CHECK(errno == ENOMEM);
-    CHECK(by.all.size() == 2);  // it was tried, at the cost of what was kept
-  }
-  CHECK(by.all.empty());
 }
 
 }  // namespace
