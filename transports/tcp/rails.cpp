@@ -19,6 +19,7 @@
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
 
+#include "transports/stream/rail_pairs.hpp"
 #include "transports/tcp/interfaces.hpp"
 
 namespace muster::tcp {
@@ -120,33 +121,14 @@ bool share_network(const rail& one, const rail& other) {
   return rest == 0 || ((one.host[whole] ^ other.host[whole]) >> (8 - rest)) == 0;
 }
 
-using pair = std::pair<std::size_t, std::size_t>;
-
-std::vector<pair> pairs_of(const reach& first, const reach& second) {
-  std::vector<pair> pairs;
-  for (std::size_t i = 0; i < first.count; ++i) {
-    for (std::size_t j = 0; j < second.count; ++j) {
-      const bool is_taken = std::ranges::find(pairs, j, &pair::second) != pairs.end();
-      if (is_taken || !share_network(first.rails[i], second.rails[j])) continue;
-      pairs.emplace_back(i, j);
-      break;
-    }
-  }
+std::vector<stream::rail_pair> pairs_of(const reach& first, const reach& second) {
+  auto pairs = stream::pair_rails(first, second, share_network);
   if (!pairs.empty()) return pairs;
   // Networks between which there are routers: those that were chosen, in the order of the choice.
   const bool are_chosen = first.is_chosen != 0 && second.is_chosen != 0;
   const std::size_t count = are_chosen ? std::min(first.count, second.count) : 1;
   for (std::size_t i = 0; i < count; ++i) pairs.emplace_back(i, i);
   return pairs;
-}
-
-/// A slow rail would hold up what takes turns.
-void drop_slow(std::vector<pair>& pairs, const reach& first, const reach& second) {
-  const auto speed = [&](const pair& one) {
-    return std::min(first.rails[one.first].speed, second.rails[one.second].speed);
-  };
-  const std::uint32_t fastest = speed(*std::ranges::max_element(pairs, {}, speed));
-  std::erase_if(pairs, [&](const pair& one) { return 2 * std::uint64_t{speed(one)} < fastest; });
 }
 
 }  // namespace
@@ -184,8 +166,8 @@ open_rails listen_on_rails(const address& usual) {
 paths paths_between(const reach& mine, const reach& theirs, bool is_first) {
   const reach& first = is_first ? mine : theirs;
   const reach& second = is_first ? theirs : mine;
-  std::vector<pair> pairs = pairs_of(first, second);
-  if (first.is_chosen == 0 && second.is_chosen == 0) drop_slow(pairs, first, second);
+  auto pairs = pairs_of(first, second);
+  if (first.is_chosen == 0 && second.is_chosen == 0) stream::drop_slow(pairs, first, second);
   paths result;
   for (std::uint32_t i = 0; i < std::max(mine.connections, theirs.connections); ++i) {
     for (const auto& [of_first, of_second] : pairs) {

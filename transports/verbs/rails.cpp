@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
+#include "transports/stream/rail_pairs.hpp"
 #include "transports/verbs/gids.hpp"
 
 namespace muster::verbs {
@@ -34,43 +35,19 @@ bool share_network(const rail& one, const rail& other) {
   return share_prefix(one.gid, other.gid, std::min(one.bits, other.bits));
 }
 
-using pair = std::pair<std::size_t, std::size_t>;
-
-std::vector<pair> pairs_of_networks(const reach& first, const reach& second) {
-  std::vector<pair> pairs;
-  for (std::size_t i = 0; i < first.count; ++i) {
-    for (std::size_t j = 0; j < second.count; ++j) {
-      const bool is_taken = std::ranges::find(pairs, j, &pair::second) != pairs.end();
-      if (is_taken || !share_network(first.rails[i], second.rails[j])) continue;
-      pairs.emplace_back(i, j);
-      break;
-    }
-  }
-  return pairs;
-}
-
 /// Whether there may be routers between them.
 bool are_routable(const rail& one, const rail& other) {
-  return one.is_ethernet == other.is_ethernet && one.roce == other.roce &&
+  const bool share_family = one.is_ethernet == 0 || is_ipv4(one.gid) == is_ipv4(other.gid);
+  return one.is_ethernet == other.is_ethernet && one.roce == other.roce && share_family &&
          share_partition(one, other);
 }
 
-std::vector<pair> pairs_of_choice(const reach& first, const reach& second) {
-  std::vector<pair> pairs;
+std::vector<stream::rail_pair> pairs_of_choice(const reach& first, const reach& second) {
+  std::vector<stream::rail_pair> pairs;
   for (std::size_t i = 0; i < std::min(first.count, second.count); ++i) {
     if (are_routable(first.rails[i], second.rails[i])) pairs.emplace_back(i, i);
   }
   return pairs;
-}
-
-/// A slow rail would hold up what takes turns.
-void drop_slow(std::vector<pair>& pairs, const reach& first, const reach& second) {
-  if (pairs.empty()) return;
-  const auto speed = [&](const pair& one) {
-    return std::min(first.rails[one.first].speed, second.rails[one.second].speed);
-  };
-  const std::uint32_t fastest = speed(*std::ranges::max_element(pairs, {}, speed));
-  std::erase_if(pairs, [&](const pair& one) { return 2 * std::uint64_t{speed(one)} < fastest; });
 }
 
 bool is_sane_rail(const rail& one) {
@@ -95,11 +72,11 @@ bool is_sane(const reach& one) noexcept {
 paths paths_between(const reach& mine, const reach& theirs, bool is_first) {
   const reach& first = is_first ? mine : theirs;
   const reach& second = is_first ? theirs : mine;
-  std::vector<pair> pairs = pairs_of_networks(first, second);
+  auto pairs = stream::pair_rails(first, second, share_network);
   if (pairs.empty() && first.is_chosen != 0 && second.is_chosen != 0) {
     pairs = pairs_of_choice(first, second);
   }
-  if (first.is_chosen == 0 && second.is_chosen == 0) drop_slow(pairs, first, second);
+  if (first.is_chosen == 0 && second.is_chosen == 0) stream::drop_slow(pairs, first, second);
   paths result;
   for (const auto& [of_first, of_second] : pairs) {
     const std::size_t own = is_first ? of_first : of_second;
