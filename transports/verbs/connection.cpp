@@ -145,6 +145,7 @@ bool connection::tend() noexcept {
 
 /// A socket that carries nothing is given up while another does, and made anew.
 bool connection::tend_sockets() noexcept {
+  if (sockets_.size() == 1) return false;  // and the system need not be asked
   const auto how = [this](std::size_t i) { return tcp::delivery_of(sockets_.socket(i).get()); };
   bool any_lives = false;
   for (std::size_t i = 0; i < sockets_.size(); ++i) {
@@ -469,9 +470,7 @@ void connection::note_complete(std::size_t which, std::uint32_t request) noexcep
     end_piece(done.before);
   }
   if (!to_confirm_.empty()) confirm_withdrawals();
-  if (by.is == subflow::state::tried) {
-    note_open(by);
-  }
+  if (by.is == subflow::state::tried) note_open(by);
 }
 
 std::size_t connection::receive(std::span<std::byte> to) noexcept {
