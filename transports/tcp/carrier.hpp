@@ -27,6 +27,7 @@ public:
   /// One of them is readable.
   virtual void note(int descriptor) noexcept = 0;
   virtual void arm() noexcept = 0;
+  virtual void disarm() noexcept = 0;
   /// What a connection takes of this rank's memory.
   virtual std::size_t connection_bytes() const noexcept = 0;
 };

@@ -435,6 +435,7 @@ void endpoint::set_timer() noexcept {
 
 void endpoint::disarm() noexcept {
   reactor_->disarm();
+  if (how_.carrier != nullptr) how_.carrier->disarm();
   if (heartbeat_) heartbeat_->note_awake();
 }
 

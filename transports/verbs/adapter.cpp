@@ -149,6 +149,10 @@ void adapter::arm() noexcept {
   for (const auto& each : devices_) each->arm();
 }
 
+void adapter::disarm() noexcept {
+  for (const auto& each : devices_) each->disarm();
+}
+
 std::size_t adapter::connection_bytes() const noexcept {
   return pair_memory::bytes(2 * how_.window);
 }

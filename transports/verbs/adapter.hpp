@@ -66,6 +66,7 @@ public:
   std::span<const int> descriptors() const noexcept override { return descriptors_; }
   void note(int descriptor) noexcept override;
   void arm() noexcept override;
+  void disarm() noexcept override;
   std::size_t connection_bytes() const noexcept override;
 
   // ---- for connections

@@ -68,15 +68,18 @@ std::size_t device::poll(std::span<ibv_wc> to) noexcept {
   return static_cast<std::size_t>(std::max(count, 0));
 }
 
-void device::arm() noexcept { ::ibv_req_notify_cq(completions_.get(), 0); }
+void device::arm() noexcept {
+  is_armed_ = true;
+  ::ibv_req_notify_cq(completions_.get(), 0);
+}
 
-// An event may be late, of an earlier arming, and the rank about to sleep: it is armed anew, and
-// looks for completions after that.
+// An event may be of a completion that was taken before the arming, which it has used up: a rank
+// that is about to sleep arms anew, and looks for completions after that.
 void device::take_completion_events() noexcept {
   ibv_cq* of = nullptr;
   void* context = nullptr;
   while (::ibv_get_cq_event(channel_.get(), &of, &context) == 0) ::ibv_ack_cq_events(of, 1);
-  arm();
+  if (is_armed_) arm();
 }
 
 bool device::read_events() noexcept {

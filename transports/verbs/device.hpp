@@ -39,6 +39,7 @@ public:
   int completion_descriptor() const noexcept { return channel_->fd; }
   int event_descriptor() const noexcept { return context_->async_fd; }
   void arm() noexcept;
+  void disarm() noexcept { is_armed_ = false; }
   /// The descriptor of completions is readable.
   void take_completion_events() noexcept;
   /// Takes what the device says of itself. True: the port, or the device, was lost.
@@ -56,6 +57,7 @@ private:
   std::size_t queue_pairs_ = 0;
   std::size_t most_queue_pairs_ = 0;
   bool is_up_ = true;
+  bool is_armed_ = false;
 };
 
 }  // namespace muster::verbs
