@@ -251,7 +251,7 @@ void engine::relax(idle_time& idle) {
       return;
     }
     const clock_time waited = time - idle.since;
-    if (waited >= waiting_.yield_for && waiting_.when_idle != idling::looks_on) {
+    if (waited >= patience() && waiting_.when_idle != idling::looks_on) {
       if (waiting_.when_idle == idling::sleeps) return sleep();
       idle.polls += yields_between_checks - 1;  // after one look the next nap
       return nap(waited);
@@ -321,11 +321,25 @@ void engine::wake() noexcept {
   bell_.drain();
 }
 
+// Where system calls take long, as in an emulated machine, a sleep costs far more than elsewhere.
+clock_time engine::patience() const noexcept {
+  constexpr int sleeps = 4;         // whose cost may be looked away
+  constexpr int times_longer = 10;  // than the policy says, at most
+  return std::clamp(sleeps * sleep_cost_, waiting_.yield_for, times_longer * waiting_.yield_for);
+}
+
 void engine::sleep() {
-  if (!prepare_to_sleep()) return;
-  ++counters_.sleeps;
-  doorbell::sleep_on(wakeup_descriptor(), sleep_limit());
-  wake();
+  const clock_time began = now();
+  clock_time slept(0);
+  if (prepare_to_sleep()) {
+    ++counters_.sleeps;
+    const clock_time asleep = now();
+    doorbell::sleep_on(wakeup_descriptor(), sleep_limit());
+    slept = now() - asleep;
+    wake();
+  }
+  const clock_time cost = now() - began - slept;
+  sleep_cost_ += (cost - sleep_cost_) / 8;
 }
 
 void engine::nap(clock_time waited) {

@@ -206,6 +206,8 @@ private:
   };
 
   void relax(idle_time& idle);
+  /// How long to go on looking before a sleep: as the policy says, or longer where sleeps are dear.
+  clock_time patience() const noexcept;
   void sleep();
   void nap(clock_time waited);
   void wake() noexcept;
@@ -233,6 +235,7 @@ private:
   unsigned busy_polls_ = 0;
   unsigned spins_skipped_ = 0;  // waits to come that yield at once
   clock_time last_thorough_{0};
+  clock_time sleep_cost_{0};  // this thread's own time, a mean of the last ones
   std::atomic<posted*> posted_{nullptr};
   posted* to_resume_ = nullptr;  // of those, in order: the engine may be driven by one of them
   std::vector<progress_source*> sources_;

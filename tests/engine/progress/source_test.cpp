@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <thread>
+#include <utility>
 
 #include <muster/muster.hpp>
 
@@ -79,6 +80,61 @@ TEST_CASE("what has come before the sleep prevents it") {
   CHECK_FALSE(here.prepare_to_sleep());
   CHECK(here.poll());
   CHECK(work.ready());
+}
+
+/// Opens a gate a while after it was first looked at, and is slow to be armed.
+class slow_to_arm final : public progress_source {
+public:
+  slow_to_arm() : descriptor_(::eventfd(0, EFD_NONBLOCK)) { REQUIRE(descriptor_ >= 0); }
+  ~slow_to_arm() { ::close(descriptor_); }
+  slow_to_arm(const slow_to_arm&) = delete;
+  slow_to_arm& operator=(const slow_to_arm&) = delete;
+
+  void open_later(gate& one) {
+    next_ = &one;
+    opens_ = std::chrono::steady_clock::now() + 400us;
+  }
+
+  bool progress() noexcept override {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = ::read(descriptor_, &count, sizeof count);
+    if (next_ == nullptr || std::chrono::steady_clock::now() < opens_) return false;
+    std::exchange(next_, nullptr)->open();
+    return true;
+  }
+  int descriptor() const noexcept override { return descriptor_; }
+  void arm() noexcept override {
+    ++armed;
+    const auto end = std::chrono::steady_clock::now() + 1ms;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    const std::uint64_t one = 1;  // whoever sleeps wakes, and looks
+    [[maybe_unused]] const ssize_t written = ::write(descriptor_, &one, sizeof one);
+  }
+  void disarm() noexcept override {}
+
+  int armed = 0;
+
+private:
+  int descriptor_;
+  gate* next_ = nullptr;
+  std::chrono::steady_clock::time_point opens_;
+};
+
+TEST_CASE("an engine goes on looking where sleeps have turned out to be dear") {
+  const watchdog alive("source: dear sleeps");
+  slow_to_arm source;
+  engine here({.waiting = waiting_policy::core_of_its_own(), .sources = {&source}});
+  bool armed_each_time = true;
+  for (int i = 0; i < 100; ++i) {
+    const int before = source.armed;
+    gate at;
+    source.open_later(at);
+    start(here, pass(at)).wait();
+    if (i == 0) CHECK(source.armed > before);
+    armed_each_time = armed_each_time && source.armed > before;
+  }
+  CHECK_FALSE(armed_each_time);
 }
 
 TEST_CASE("one descriptor stands for the bell and all sources") {
