@@ -98,9 +98,18 @@ bool collective_wait::awaits_other_cores_only() const noexcept {
   return true;
 }
 
+bool collective_wait::awaits_another_node() const noexcept {
+  const muster::shape& shape = me_.shape();
+  const std::size_t first = first_awaited();
+  return first < candidates().size() &&
+         shape.node_of(candidates()[first]) != shape.node_of(me_.rank());
+}
+
 bool collective_wait::poll_again() noexcept {
   muster::engine& engine = engine_of(me_);
   if (!engine.nothing_else_waits()) return false;
+  // What another node sends is found by the fabric, which the engine asks.
+  if (me_.shape().nodes() > 1 && awaits_another_node()) return false;
   // The first looks are close together: a peer on its own core is a cache-line trip away.
   constexpr unsigned close_looks = 16;
   unsigned looks = engine.looks_before_suspending();

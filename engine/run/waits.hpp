@@ -51,6 +51,8 @@ protected:
   /// The first of these, or how many candidates there are.
   std::size_t first_awaited() const noexcept;
   static muster::engine& engine_of(operation_state& me) noexcept;
+  /// Whether the first candidate awaited, other than this rank, is not on its node.
+  bool awaits_another_node() const noexcept;
   /// Looks on for a moment before the coroutine suspends, where that is likely to pay.
   bool poll_again() noexcept;
 
