@@ -44,7 +44,7 @@ void parking::wake(std::size_t rank) const noexcept {
 
 void parking::arm() const noexcept {
   mine_.parked.store(1, std::memory_order_relaxed);
-  rare_fence();
+  if (job_.size() > 1) rare_fence();  // alone it is woken by nobody's announcement
 }
 
 void parking::disarm() const noexcept { mine_.parked.store(0, std::memory_order_relaxed); }
