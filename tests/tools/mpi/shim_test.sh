@@ -23,11 +23,12 @@ if [ -n "${ASAN_OPTIONS-}" ]; then
   most=8 lengths=1
 fi
 
-# launch ARGS…: of the MPI's launcher; all that it prints goes to $out. Open MPI's stops now and then over a message
-# from itself, when the job is ending; then the job is run again.
+# launch ARGS…: of the MPI's launcher; all that it prints goes to $out. Open MPI's stops now and then when the job is
+# ending and all ranks have gone; then the job is run again.
 launch() {
   launch_once "$@"
-  if [ "$status" -ge 124 ] && grep -q 'ORTE_ERROR_LOG: Data unpack .*show_help' "$out"; then launch_once "$@"; fi
+  [ "$status" -lt 124 ] || [ -s "$folder/living" ] || launch_once "$@"
+  [ "$status" -lt 124 ] || sed 's/^/after the time, still there: /' "$folder/living" >>"$out"
 }
 launch_once() {
   local command=(mpirun.mpich -bind-to core)
@@ -36,8 +37,23 @@ launch_once() {
       --mca mpi_yield_when_idle 1 --mca orte_tmpdir_base "$shared" --mca btl_vader_backing_directory "$shared")
     [ "$(id -u)" = 0 ] && [ ${#as[@]} = 0 ] && command+=(--allow-run-as-root)
   fi
-  "${as[@]}" timeout --kill-after=5 "$limit" "${command[@]}" "$@" >"$out" 2>&1
+  : >"$folder/living"
+  "${as[@]}" timeout --kill-after=5 "$limit" "${command[@]}" "$@" >"$out" 2>&1 &
+  local job=$!
+  sleep "$((limit - 1))" &
+  local timer=$!
+  wait -n "$job" "$timer"
+  if kill -0 "$job" 2>/dev/null; then note_living; fi
+  { kill "$timer" && wait "$timer"; } 2>/dev/null
+  wait "$job"
   status=$?
+}
+# Ranks, and what each waits for.
+note_living() {
+  local rank
+  for rank in $(pgrep -f "^$programs/"); do
+    echo "$(tr '\0' ' ' <"/proc/$rank/cmdline") ($(cat "/proc/$rank/wchan"))"
+  done >"$folder/living" 2>/dev/null
 }
 # start RANKS COMMAND…
 start() {
