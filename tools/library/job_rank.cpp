@@ -54,9 +54,9 @@ class rank_of_cluster final : public job_rank {
 public:
   rank_of_cluster(const cluster::job& of, network_place where, const world_options& options,
                   const recording_folder& arrivals)
-      : job_(of), rank_(where.by.how.rank) {
+      : job_(of), rank_(where.rank) {
     try {
-      own_.emplace(of, std::move(where.by));
+      own_.emplace(of, rank_, where.others(of));
       fabric_.emplace(*own_);
       parts_.emplace(*fabric_,
                      rank_place{of.here(), of.place_of(rank_), of.shape(), rank_, of.machine(),

@@ -33,7 +33,8 @@ std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
 
 /// How a rank reaches those of other machines.
 struct network_place {
-  cluster::network by;
+  std::size_t rank;
+  cluster::reach others;
   std::optional<clock_relation> clock = {};  ///< of this machine; nothing: others have the same
 };
 /// The same of a job on several.

@@ -13,6 +13,7 @@
 #include <muster/world.hpp>
 
 #include "tools/library/job_rank.hpp"
+#include "transports/cluster/network.hpp"
 #include "transports/shm/measure.hpp"
 #include "transports/tcp/footprint.hpp"
 
@@ -122,7 +123,7 @@ public:
     for (std::size_t peer = 0; peer < places_.size(); ++peer) {
       if (!of.is_here(peer)) by.peers[peer].assign(connections_, {0, addresses_[peer]});
     }
-    return make_job_rank(of, {std::move(by)}, options, arrivals);
+    return make_job_rank(of, {rank, cluster::reach_by(std::move(by))}, options, arrivals);
   }
   void fail(const wire::failure& why) noexcept override {
     for (const cluster::job& each : nodes_) each.here().fail(why);

@@ -1,6 +1,7 @@
 #include "transports/cluster/fabric.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <numeric>
 #include <string>
@@ -30,45 +31,36 @@ std::vector<std::size_t> places_of(const job& of, std::span<const std::size_t> h
   return places;
 }
 
-/// As a rank's part of a job has it: what it does not know of the network comes by its memory.
-tcp::endpoint::settings settings_in(const job& of, tcp::endpoint::settings how,
-                                    std::optional<verbs::adapter>& rdma) {
-  if (rdma) how.carrier = &*rdma;
-  how.bell = of.here().bell(of.place_of(how.rank));
-  how.give_up = [&of, rank = how.rank](const std::string& why) {
-    of.here().fail({.code = errc::resource, .rank = rank, .text = why});
-  };
-  return how;
-}
-
-std::optional<verbs::adapter> adapter_for(network& by) {
-  if (by.by_rdma.empty()) return std::nullopt;
-  return std::optional<verbs::adapter>(
-      std::in_place,
-      verbs::adapter::settings{
-          .rank = by.how.rank, .window = by.how.window, .most_queue_pairs = by.most_queue_pairs},
-      by.ports, std::move(by.by_rdma));
-}
-
 std::size_t place_among(std::span<const std::size_t> members, std::size_t rank) {
   return static_cast<std::size_t>(std::ranges::find(members, rank) - members.begin());
+}
+
+void report(std::size_t rank, const wire::traffic& counted) noexcept {
+  const auto number = [](std::uint64_t one) { return static_cast<unsigned long long>(one); };
+  std::fprintf(
+      stderr,
+      "muster: rank %zu: %llu queue pairs, %llu at once at most (%llu made, %llu recycled, "
+      "%llu lost); %llu sends posted, %llu of them again, by %llu doorbells; %llu bytes\n",
+      rank, number(counted.queue_pairs), number(counted.most_queue_pairs), number(counted.made),
+      number(counted.recycled), number(counted.lost), number(counted.requests),
+      number(counted.repeated), number(counted.doorbells), number(counted.bytes));
 }
 
 }  // namespace
 
 // ---- what a rank's fabrics share
 
-rank_memory::rank_memory(const job& of, network by)
+rank_memory::rank_memory(const job& of, std::size_t rank,
+                         std::unique_ptr<stream::remote_ranks> others)
     : job_(of),
-      rank_(by.how.rank),
+      rank_(rank),
       buffers_(of.here().arena(0, of.place_of(rank_))),
       boards_(of.here().boards(of.place_of(rank_))),
       controls_(of.here().controls(of.place_of(rank_))),
       here_(of.here(), of.place_of(rank_), of.ranks_here()),
-      rdma_(adapter_for(by)),
-      network_(settings_in(of, by.how, rdma_), std::move(by.doors), std::move(by.peers)),
-      news_(of, rank_, network_),
-      connections_(of.size(), {&here_, &network_}, &news_) {
+      others_(std::move(others)),
+      news_(of, rank_, *others_),
+      connections_(of.size(), {&here_, others_.get()}, &news_) {
   news_.speak_through(connections_);
 }
 
@@ -76,12 +68,11 @@ void rank_memory::leave() noexcept {
   // relaxed: nothing of it is read. Where the job is broken nobody may wait for what is on its way.
   const bool broken =
       job_.here().failure_state().load(std::memory_order_relaxed) != shm::failure_record::whole;
-  network_.leave(connections_, news_.farewell(), broken);
-  if (rdma_ && environment::read(environment::traffic) != nullptr) rdma_->report_traffic();
-}
-
-wire::traffic rank_memory::traffic() const noexcept {
-  return rdma_ ? rdma_->counted() : wire::traffic();
+  others_->leave(connections_, news_.farewell(), broken);
+  const wire::traffic counted = traffic();
+  if (counted.made != 0 && environment::read(environment::traffic) != nullptr) {
+    report(rank_, counted);
+  }
 }
 
 // ---- a fabric
@@ -116,7 +107,7 @@ fabric::fabric(rank_memory& own, shm::team_view in)
                    .rank = place_among(members_, own.rank_),
                    .index = place_among(here_, own.rank_)},
                   in.board.extent(),
-                  {own.here_.parking(), own.connections_, own.network_, own.news_}) {}
+                  {own.here_.parking(), own.connections_, *own.others_, own.news_}) {}
 
 fabric::~fabric() {
   if (board_allocation_ == nullptr || own_.job_.here().is_inherited()) return;
@@ -221,7 +212,7 @@ wire::footprint fabric::footprint() const noexcept {
   const wire::extent& much = board.extent();
   return {.memory = wire::board::bytes(board.ranks(), much) / board.ranks() +
                     shm::team_memory::bytes(here_.size(), much) / here_.size(),
-          .links = board_allocation_ == nullptr ? own_.network_.most_bytes() : 0};
+          .links = board_allocation_ == nullptr ? own_.others_->most_bytes() : 0};
 }
 
 }  // namespace muster::cluster

@@ -12,7 +12,6 @@
 
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/membership.hpp"
-#include "transports/cluster/network.hpp"
 #include "transports/cluster/news.hpp"
 #include "transports/shm/arena.hpp"
 #include "transports/shm/endpoint.hpp"
@@ -21,8 +20,7 @@
 #include "transports/shm/team_memory.hpp"
 #include "transports/stream/connections.hpp"
 #include "transports/stream/links.hpp"
-#include "transports/tcp/endpoint.hpp"
-#include "transports/verbs/adapter.hpp"
+#include "transports/stream/remote_ranks.hpp"
 
 namespace muster::cluster {
 
@@ -30,9 +28,9 @@ namespace muster::cluster {
 /// machine, and its ways to others.
 class rank_memory {
 public:
-  /// \param of outlives this
-  /// \param by knows no rank of this machine
-  rank_memory(const job& of, network by);
+  /// \param of     outlives this
+  /// \param others reaches no rank of this machine
+  rank_memory(const job& of, std::size_t rank, std::unique_ptr<stream::remote_ranks> others);
   rank_memory(const rank_memory&) = delete;
   rank_memory& operator=(const rank_memory&) = delete;
 
@@ -40,7 +38,7 @@ public:
   void tell_failure(const wire::failure& why) noexcept { news_.tell_job_failure(why); }
   /// Tells that this rank leaves, and sends what waits. The engine is not driven any more.
   void leave() noexcept;
-  wire::traffic traffic() const noexcept;
+  wire::traffic traffic() const noexcept { return others_->traffic(); }
 
 private:
   friend class fabric;
@@ -51,15 +49,14 @@ private:
   shm::shared_allocations boards_;
   shm::shared_allocations controls_;
   shm::endpoint here_;
-  std::optional<verbs::adapter> rdma_;
-  tcp::endpoint network_;
+  std::unique_ptr<stream::remote_ranks> others_;
   newsroom news_;
   stream::connections connections_;
   std::uint32_t teams_ = 0;  // that this rank has given a number
 };
 
-/// One rank's reach to the others of a team on several machines: memory to those of its own,
-/// sockets to the others.
+/// One rank's reach to the others of a team on several machines: memory to those of its own, a
+/// network to the others.
 class fabric final : public wire::fabric {
 public:
   /// Of the team of all ranks. \param own outlives the fabric and those derived from it

@@ -14,8 +14,7 @@
 #include "transports/cluster/news.hpp"
 #include "transports/shm/parking.hpp"
 #include "transports/shm/team_memory.hpp"
-#include "transports/stream/connections.hpp"
-#include "transports/tcp/endpoint.hpp"
+#include "transports/stream/remote_ranks.hpp"
 
 namespace muster::cluster {
 
@@ -27,7 +26,7 @@ public:
   struct senses {
     const shm::parking& parking;
     stream::connections& connections;
-    tcp::endpoint& network;
+    stream::remote_ranks& others;
     newsroom& news;
   };
   /// A team as one of its ranks sees it.
@@ -50,7 +49,7 @@ public:
   void fail(const wire::failure& why) noexcept override;
   wire::liveness state(std::size_t rank) const noexcept override;
   std::string how_lost(std::size_t rank) const override {
-    return by_.network.how_lost(in_.members[rank]);
+    return by_.others.how_lost(in_.members[rank]);
   }
   /// Tells members of other machines why the team is broken, if it is, so that they hear it before
   /// they hear that this rank has left. Another rank's word may come later.

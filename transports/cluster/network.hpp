@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <vector>
 
+#include "transports/cluster/job.hpp"
+#include "transports/stream/remote_ranks.hpp"
 #include "transports/tcp/endpoint.hpp"
 #include "transports/tcp/rails.hpp"
 #include "transports/tcp/socket.hpp"
@@ -21,5 +25,11 @@ struct network {
   verbs::found_ports ports = {};
   std::size_t most_queue_pairs = 0;  ///< 0: as many as the devices take
 };
+
+/// Makes a rank's way to the ranks of other machines of a job, which outlives it; once.
+/// \throws error `errc::resource`
+using reach = std::function<std::unique_ptr<stream::remote_ranks>(const job& of)>;
+
+reach reach_by(network by);
 
 }  // namespace muster::cluster

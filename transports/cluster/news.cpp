@@ -94,7 +94,7 @@ void newsroom::tell_failure(std::uint64_t team, std::span<const std::size_t> mem
 void newsroom::repeat_failure(std::uint64_t team, std::span<const std::size_t> members,
                               const wire::failure& why) noexcept {
   for (const std::size_t rank : members) {
-    if (network_.is_open_to(rank)) tell_failure(rank, team, kind::team_failure, why);
+    if (others_.is_open_to(rank)) tell_failure(rank, team, kind::team_failure, why);
   }
   tell_newcomers(team, kind::team_failure, why);
 }
@@ -102,7 +102,7 @@ void newsroom::repeat_failure(std::uint64_t team, std::span<const std::size_t> m
 void newsroom::repeat_job_failure(const wire::failure& why) noexcept {
   if (all_know_) return;
   for (std::size_t rank = 0; rank < job_.size(); ++rank) {
-    if (network_.is_open_to(rank)) tell_failure(rank, 0, kind::job_failure, why);
+    if (others_.is_open_to(rank)) tell_failure(rank, 0, kind::job_failure, why);
   }
   tell_newcomers(0, kind::job_failure, why);
 }
@@ -110,7 +110,7 @@ void newsroom::repeat_job_failure(const wire::failure& why) noexcept {
 void newsroom::tell_newcomers(std::uint64_t team, kind what, const wire::failure& why) {
   std::vector<std::byte> bytes = bytes_of(told(why));
   const stream::frame head = head_of(team, 0, what, bytes.size());
-  network_.tell_newcomers(head, std::move(bytes));
+  others_.tell_newcomers(head, std::move(bytes));
 }
 
 void newsroom::tell_job_failure(const wire::failure& why) noexcept {
@@ -153,7 +153,7 @@ void newsroom::read(std::size_t peer, const stream::frame& head, std::span<const
       }
       return;
     case kind::leaving:
-      return network_.note_leaving(peer);
+      return others_.note_leaving(peer);
   }
 }
 

@@ -10,8 +10,7 @@
 #include <muster/wire/membership.hpp>
 
 #include "transports/cluster/job.hpp"
-#include "transports/stream/connections.hpp"
-#include "transports/tcp/endpoint.hpp"
+#include "transports/stream/remote_ranks.hpp"
 
 namespace muster::cluster {
 
@@ -35,9 +34,9 @@ protected:
 /// what was called last, who leaves. A failure is told by whoever finds it to all others.
 class newsroom final : public stream::newsreader {
 public:
-  /// \param of, network outlive this
-  newsroom(const job& of, std::size_t rank, tcp::endpoint& network)
-      : job_(of), rank_(rank), network_(network) {}
+  /// \param of, others outlive this
+  newsroom(const job& of, std::size_t rank, stream::remote_ranks& others)
+      : job_(of), rank_(rank), others_(others) {}
 
   void speak_through(stream::connections& all) noexcept { all_ = &all; }
 
@@ -78,7 +77,7 @@ private:
 
   const job& job_;
   std::size_t rank_;
-  tcp::endpoint& network_;
+  stream::remote_ranks& others_;
   stream::connections* all_ = nullptr;
   bool all_know_ = false;  // that the job is broken
   std::unordered_map<std::uint64_t, team_news*> teams_;

@@ -78,10 +78,13 @@ public:
   /// Bytes with which an invitation says how; 0: bodies come in frames.
   virtual std::size_t token_bytes() const noexcept { return 0; }
   static constexpr std::size_t most_token = 40;
-  /// A place is posted: writes its token.
+  /// A place is posted for the body of a link that has this number: writes its token.
   /// \returns what has to be kept until the place is over
-  virtual std::shared_ptr<void> open_place(std::span<std::byte> place,
+  virtual std::shared_ptr<void> open_place(link& of, std::uint64_t number,
+                                           std::span<std::byte> place,
                                            std::span<std::byte> token) noexcept {
+    static_cast<void>(of);
+    static_cast<void>(number);
     static_cast<void>(place);
     static_cast<void>(token);
     return nullptr;

@@ -131,7 +131,8 @@ void link::post(std::span<const std::byte> head, std::span<std::byte> place) noe
   std::array<std::byte, connection::most_token> bytes;
   const auto token = std::span(bytes).first(connection_.token_bytes());
   if (connection_.fills_places()) {
-    places_.push_back({place, 0, connection_.open_place(place, token)});
+    const std::uint64_t number = came_ + places_.size();
+    places_.push_back({place, 0, connection_.open_place(*this, number, place, token)});
   }
   connection_.send(head_of(frame::kind::invitation, head.size() + token.size()), head, token);
 }

@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 
+#include <muster/wire/fabric.hpp>
+
 #include "transports/tcp/peer_connection.hpp"
 
 namespace muster::tcp {
@@ -28,6 +30,7 @@ public:
   virtual void note(int descriptor) noexcept = 0;
   virtual void arm() noexcept = 0;
   virtual void disarm() noexcept = 0;
+  virtual wire::traffic traffic() const noexcept = 0;
   /// What a connection takes of this rank's memory.
   virtual std::size_t connection_bytes() const noexcept = 0;
 };

@@ -51,8 +51,10 @@ constexpr std::size_t others_descriptors = 64;
 
 }  // namespace
 
-endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector<paths> peers)
+endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector<paths> peers,
+                   std::unique_ptr<tcp::carrier> by)
     : how_(how),
+      carrier_(std::move(by)),
       doors_(std::move(doors)),
       peers_(std::move(peers)),
       reactor_(make_reactor(how.reactor)),
@@ -65,10 +67,10 @@ endpoint::endpoint(const settings& how, std::vector<listener> doors, std::vector
   timer_ = muster::descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw error(errc::resource, "tcp: no timer");
   watches_on_.push_back(watch_others(timer_.get()));
-  is_tended_ = how_.carrier != nullptr ||
+  is_tended_ = carrier_ != nullptr ||
                std::ranges::any_of(peers_, [](const paths& each) { return each.size() > 1; });
-  if (how_.carrier != nullptr) {
-    for (const int each : how_.carrier->descriptors()) watches_on_.push_back(watch_others(each));
+  if (carrier_ != nullptr) {
+    for (const int each : carrier_->descriptors()) watches_on_.push_back(watch_others(each));
   }
   const bool takes_datagrams = std::ranges::all_of(
       doors_, [](const listener& each) { return static_cast<bool>(each.datagrams); });
@@ -94,7 +96,7 @@ registration endpoint::watch(int socket, std::size_t peer, std::size_t subflow) 
 std::unique_ptr<stream::connection> endpoint::connect(stream::connections& of, std::size_t rank) {
   std::unique_ptr<peer_connection> made;
   if (is_carried(rank)) {
-    made = how_.carrier->connect(of, rank, *this);
+    made = carrier_->connect(of, rank, *this);
   } else if (const std::size_t subflows = peers_[rank].size(); subflows == 1) {
     made = std::make_unique<socket_connection>(of, rank, *this, how_.window);
   } else {
@@ -164,7 +166,7 @@ private:
 void endpoint::look(stream::connections& of) noexcept {
   told who(*this, of);
   reactor_->look(who);
-  if (how_.carrier != nullptr) how_.carrier->look();
+  if (carrier_ != nullptr) carrier_->look();
   // Looks are some ten nanoseconds apart, or a yield; asking for the time takes longer than one.
   constexpr unsigned between = 64;
   if (is_tended_ && ++looks_ % between == 0) tend_all();
@@ -179,15 +181,15 @@ void endpoint::note(int descriptor, stream::connections& of) noexcept {
     std::uint64_t expired = 0;
     [[maybe_unused]] const ssize_t read = ::read(descriptor, &expired, sizeof expired);
   } else if (is_of_carrier(descriptor)) {
-    how_.carrier->note(descriptor);
+    carrier_->note(descriptor);
   } else {
     advance(descriptor, of);
   }
 }
 
 bool endpoint::is_of_carrier(int descriptor) const noexcept {
-  if (how_.carrier == nullptr) return false;
-  const auto all = how_.carrier->descriptors();
+  if (carrier_ == nullptr) return false;
+  const auto all = carrier_->descriptors();
   return std::ranges::find(all, descriptor) != all.end();
 }
 
@@ -423,7 +425,7 @@ void endpoint::arm() noexcept {
   }
   if (watches_ || !gone_.empty()) set_timer();
   if (heartbeat_) heartbeat_->note_sleep();
-  if (how_.carrier != nullptr) how_.carrier->arm();
+  if (carrier_ != nullptr) carrier_->arm();
   reactor_->arm();
 }
 
@@ -435,7 +437,7 @@ void endpoint::set_timer() noexcept {
 
 void endpoint::disarm() noexcept {
   reactor_->disarm();
-  if (how_.carrier != nullptr) how_.carrier->disarm();
+  if (carrier_ != nullptr) carrier_->disarm();
   if (heartbeat_) heartbeat_->note_awake();
 }
 
@@ -473,7 +475,7 @@ std::size_t endpoint::most_bytes() const noexcept {
   std::size_t bytes = 0;
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank].empty()) continue;
-    bytes += is_carried(rank) ? how_.carrier->connection_bytes()
+    bytes += is_carried(rank) ? carrier_->connection_bytes()
                               : connection_bytes(how_.window, peers_[rank].size());
   }
   return bytes;

@@ -18,7 +18,7 @@
 #include <muster/base/descriptor.hpp>
 #include <muster/wire/membership.hpp>
 
-#include "transports/stream/connections.hpp"
+#include "transports/stream/remote_ranks.hpp"
 #include "transports/tcp/admission.hpp"
 #include "transports/tcp/carrier.hpp"
 #include "transports/tcp/heartbeat.hpp"
@@ -35,7 +35,7 @@ namespace muster::tcp {
 /// Whoever has something to say first connects. Where both do at once, the lower rank's attempt
 /// counts. What a rank must not send is refused where it comes: its connection ends, with a line on
 /// the error stream.
-class endpoint final : public stream::endpoint {
+class endpoint final : public stream::remote_ranks {
 public:
   struct settings {
     std::size_t rank = 0;
@@ -51,37 +51,31 @@ public:
     std::size_t zero_copy_from = 0;
     /// Nothing: io_uring, where the system has it.
     std::optional<tcp::reactor::kind> reactor = {};
-    /// Outlives the endpoint; null: all is carried by sockets.
-    tcp::carrier* carrier = nullptr;
   };
   /// \param doors where this rank listens, on each of its rails
   /// \param peers how each rank of the job is reached; in no way: not by this
-  endpoint(const settings& how, std::vector<listener> doors, std::vector<paths> peers);
+  /// \param by    null: all is carried by sockets
+  endpoint(const settings& how, std::vector<listener> doors, std::vector<paths> peers,
+           std::unique_ptr<tcp::carrier> by = nullptr);
   ~endpoint() override;
   endpoint(const endpoint&) = delete;
   endpoint& operator=(const endpoint&) = delete;
 
-  /// What is known of the life of a rank that is waited for: by the connection to it, and by its
-  /// answers to whether it is there.
-  wire::liveness state(std::size_t rank) noexcept;
-  /// Of one that died: how that was noticed, and where it was.
-  const std::string& how_lost(std::size_t rank) const noexcept { return losses_[rank]; }
-  bool is_open_to(std::size_t rank) const noexcept {
+  /// By the connection to it, and by its answers to whether it is there.
+  wire::liveness state(std::size_t rank) noexcept override;
+  const std::string& how_lost(std::size_t rank) const noexcept override { return losses_[rank]; }
+  bool is_open_to(std::size_t rank) const noexcept override {
     return made_[rank] != nullptr && made_[rank]->is_open();
   }
-  /// A rank says that it leaves, and says nothing after that.
-  void note_leaving(std::size_t rank) noexcept { states_[rank] = wire::liveness::left; }
-  /// Whoever connects from now on is told so, before this rank's farewell.
-  void tell_newcomers(const stream::frame& news, std::vector<std::byte> bytes) {
+  void note_leaving(std::size_t rank) noexcept override { states_[rank] = wire::liveness::left; }
+  void tell_newcomers(const stream::frame& news, std::vector<std::byte> bytes) override {
     for_newcomers_.push_back({news, std::move(bytes)});
   }
-  /// This rank leaves: says so to those that it is connected to, and returns when what it has sent
-  /// has come to their machines.
-  /// \param farewell news without bytes
-  /// \param broken   nobody may take it any more: it waits for 5 s at most
-  void leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept;
-  /// What the connections of this rank can come to take, of its own memory.
-  std::size_t most_bytes() const noexcept;
+  void leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept override;
+  std::size_t most_bytes() const noexcept override;
+  wire::traffic traffic() const noexcept override {
+    return carrier_ == nullptr ? wire::traffic() : carrier_->traffic();
+  }
   /// How many descriptors this endpoint can come to have.
   std::size_t most_descriptors() const noexcept;
 
@@ -132,7 +126,7 @@ private:
   };
 
   bool is_carried(std::size_t rank) const noexcept {
-    return how_.carrier != nullptr && how_.carrier->carries(rank);
+    return carrier_ != nullptr && carrier_->carries(rank);
   }
   bool is_of_carrier(int descriptor) const noexcept;
   class told;
@@ -173,6 +167,7 @@ private:
   }
 
   settings how_;
+  std::unique_ptr<tcp::carrier> carrier_;  // outlives what watches its descriptors
   std::vector<listener> doors_;
   std::vector<paths> peers_;
   std::unique_ptr<tcp::reactor> reactor_;  // outlives all that it watches

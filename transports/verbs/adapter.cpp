@@ -54,18 +54,6 @@ adapter::adapter(const settings& how, const found_ports& here, std::vector<paths
 
 adapter::~adapter() = default;
 
-void adapter::report_traffic() const noexcept {
-  const auto number = [](std::uint64_t one) { return static_cast<unsigned long long>(one); };
-  std::fprintf(
-      stderr,
-      "muster: rank %zu: %llu queue pairs, %llu at once at most (%llu made, %llu recycled, "
-      "%llu lost); %llu sends posted, %llu of them again, by %llu doorbells; %llu bytes\n",
-      how_.rank, number(counted_.queue_pairs), number(counted_.most_queue_pairs),
-      number(counted_.made), number(counted_.recycled), number(counted_.lost),
-      number(counted_.requests), number(counted_.repeated), number(counted_.doorbells),
-      number(counted_.bytes));
-}
-
 // ---- carrier
 
 std::unique_ptr<tcp::peer_connection> adapter::connect(stream::connections& of, std::size_t rank,

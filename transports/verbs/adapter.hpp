@@ -53,10 +53,6 @@ public:
   adapter(const adapter&) = delete;
   adapter& operator=(const adapter&) = delete;
 
-  const wire::traffic& counted() const noexcept { return counted_; }
-  /// Writes them to the error stream, as a line.
-  void report_traffic() const noexcept;
-
   // ---- carrier
 
   bool carries(std::size_t rank) const noexcept override { return !peers_[rank].empty(); }
@@ -67,6 +63,7 @@ public:
   void note(int descriptor) noexcept override;
   void arm() noexcept override;
   void disarm() noexcept override;
+  wire::traffic traffic() const noexcept override { return counted_; }
   std::size_t connection_bytes() const noexcept override;
 
   // ---- for connections

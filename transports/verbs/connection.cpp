@@ -202,7 +202,8 @@ std::size_t connection::put(stream::link& by, stream::frame what, std::span<cons
   return length;
 }
 
-std::shared_ptr<void> connection::open_place(std::span<std::byte> place,
+std::shared_ptr<void> connection::open_place(stream::link&, std::uint64_t,
+                                             std::span<std::byte> place,
                                              std::span<std::byte> token) noexcept {
   place_token made{};
   const auto held = by_.hold(place, registrar::access::write);

@@ -86,7 +86,8 @@ public:
   }
   void withdraw(stream::link& by) noexcept override;
   std::size_t token_bytes() const noexcept override { return sizeof(place_token); }
-  std::shared_ptr<void> open_place(std::span<std::byte> place,
+  std::shared_ptr<void> open_place(stream::link& of, std::uint64_t number,
+                                   std::span<std::byte> place,
                                    std::span<std::byte> token) noexcept override;
   bool all_heard() noexcept override { return false; }
 
