@@ -24,6 +24,7 @@ ENGINE = ("base", "coro", "progress", "call", "environment", "wire", "team", "se
 # Transports that build on others; `cluster` joins a machine's memory with a network.
 TRANSPORTS = {
     "shm": {"stream"},
+    "mpi": {"stream"},
     "tcp": {"stream"},
     "verbs": {"stream", "tcp"},
     "cluster": {"stream", "shm", "tcp", "verbs"},
