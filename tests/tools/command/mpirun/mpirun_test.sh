@@ -66,7 +66,7 @@ check "a program of another folder" right 2 -n 2 -wdir "$folder" ./by_name told
 check "its exit status" ends_with 3 -n 2 "$program" status 3
 MUSTER_REPORT=0 "$muster" mpirun -n 2 "$program" for-ever >"$out" 2>&1 &
 launcher=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
   says "2 ranks:" && break
   sleep 0.1
 done
