@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -58,6 +59,12 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
                   "sender's memory (default: as measured at start, see muster info)")
       ->envname(muster::environment::kernel_copies_from.name)
       ->check(CLI::PositiveNumber);
+  run->add_option_function<unsigned>(
+         "--grace", [&what](unsigned seconds) { what.grace = std::chrono::seconds(seconds); },
+         "give the other ranks this many seconds to end by themselves when one has failed, and as\n"
+         "many again when they were asked to (default: 2)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 1'000'000));
   run->add_option("--record-arrivals", what.record_arrivals,
                   "record there when each rank comes to each collective call, for muster arrivals")
       ->envname(muster::environment::arrivals.name)

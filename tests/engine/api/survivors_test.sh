@@ -11,7 +11,7 @@ goes_on() {
   local ranks=$1 sum
   shift
   sum=$((ranks * (ranks - 1) / 2 - 2))
-  timeout 60 "$muster" run -n "$ranks" "$@" "$program" >"$out" 2>&1
+  timeout 60 "$muster" run -n "$ranks" --grace 20 "$@" "$program" >"$out" 2>&1
   [ $? = $((128 + 9)) ] && [ "$(grep -c "of $((ranks - 1)): sum $sum, told of a death" "$out")" = $((ranks - 1)) ]
 }
 

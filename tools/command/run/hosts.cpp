@@ -87,6 +87,7 @@ json order_for(const options& what, const meeting& at, std::uint16_t input, std:
           {"bind", what.bind_to_core},
           {"tag", what.tag_output},
           {"kernel_copies_from", what.kernel_copies_from},
+          {"grace", what.grace.count()},
           {"environment", environment_to_pass(what)}};
 }
 
@@ -171,8 +172,9 @@ private:
 /// Until all have ended: ends the others when one fails, and passes signals on.
 class supervision {
 public:
-  supervision(std::list<remote> all, const passed_signals& signals)
-      : all_(std::move(all)), signals_(signals) {}
+  /// \param grace as of `options`
+  supervision(std::list<remote> all, const passed_signals& signals, std::chrono::seconds grace)
+      : all_(std::move(all)), signals_(signals), grace_(grace) {}
 
   int run() {
     while (!all_.empty()) {
@@ -226,13 +228,14 @@ private:
 
   /// Remote shells of hosts that do not answer end, too: later than ranks that ignore all else.
   void enforce_end() {
-    constexpr std::chrono::seconds patience(8);
+    const auto patience = 2 * grace_ + std::chrono::seconds(4);
     if (!ending_since_ || clock::now() - *ending_since_ < patience) return;
     for (const remote& each : all_) each.child.signal(SIGKILL);
   }
 
   std::list<remote> all_;
   const passed_signals& signals_;
+  std::chrono::seconds grace_;
   std::optional<clock::time_point> ending_since_;
   int exit_status_ = 0;
 };
@@ -296,7 +299,7 @@ int run_on_hosts(const options& what) {
     all.push_back(start_on(what, what.hosts[i], order_for(what, at, input_port, first, shares[i])));
     first += shares[i];
   }
-  return supervision(std::move(all), signals).run();
+  return supervision(std::move(all), signals, what.grace).run();
 }
 
 void run_on_made_hosts(const options& what) {
@@ -305,6 +308,8 @@ void run_on_made_hosts(const options& what) {
                                     std::to_string(what.ranks),
                                     "--hosts",
                                     made_hosts::list(what.ranks, what.hosts_made),
+                                    "--grace",
+                                    std::to_string(what.grace.count()),
                                     "--remote-shell",
                                     made_hosts::remote_shell()};
   if (what.tag_output) words.push_back("--tag-output");
@@ -334,6 +339,7 @@ int run_share_as_told() {
   what.bind_to_core = order.at("bind");
   what.tag_output = order.at("tag");
   what.kernel_copies_from = order.at("kernel_copies_from");
+  what.grace = std::chrono::seconds(order.at("grace").get<unsigned>());
   const std::string folder = order.at("folder");
   if (::chdir(folder.c_str()) != 0) {
     refuse("run: there is no folder '" + folder + "' on this host; expected the one of the job");

@@ -32,9 +32,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// How long ranks have to end by themselves after one failed, and after they were asked to.
-constexpr std::chrono::seconds grace(2);
-
 /// Signals as readable events, for the life of the object.
 class signal_events {
 public:
@@ -231,9 +228,9 @@ private:
   void enforce_grace() {
     if (!failed_at_) return;
     const auto since = clock::now() - *failed_at_;
-    if (since > 2 * grace) {
+    if (since > 2 * what_.grace) {
       signal_all(SIGKILL);
-    } else if (since > grace && !asked_) {
+    } else if (since > what_.grace && !asked_) {
       asked_ = true;
       signal_all(SIGTERM);
     }

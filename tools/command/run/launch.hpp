@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct options {
   bool bind_to_core = true;            ///< rank r to core r, round robin
   bool tag_output = false;             ///< prefix each line of output with its rank
   std::size_t kernel_copies_from = 0;  ///< bytes of a block; 0: as measured
+  /// How long ranks have to end by themselves after one failed, and after they were asked to.
+  std::chrono::seconds grace = std::chrono::seconds(2);
   std::string record_arrivals;         ///< the folder for the ranks' records; empty: none
   std::vector<host> hosts;             ///< machines that the ranks are spread over; empty: this one
   std::string link_rate = {};          ///< of theirs; empty: any

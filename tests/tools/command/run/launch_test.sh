@@ -62,6 +62,10 @@ check "more nodes than ranks: says so" matches 'expected at most the number of r
 check "a program's own options are its own" run 0 -n 1 sh -c 'exit 0' --nodes
 check "not a Muster program" run 3 -n 1 sh -c 'exit 3'
 
+check "grace: ranks go on after one has failed" run 3 -n 2 --grace 25 \
+  sh -c 'mkdir "$0" 2>/dev/null && exit 3; sleep 3; echo went on' "$folder/failed"
+check "grace: for as long as is said" counts 1 'went on'
+
 "$muster" run -n 2 "$program" signal >"$out" 2>&1 &
 launcher=$!
 check "signals: ranks are ready" eventually counts 2 ready
