@@ -28,6 +28,7 @@
 #include "tools/conformance/random.hpp"
 #include "transports/stream/links.hpp"
 #include "transports/tcp/endpoint.hpp"
+#include "transports/tcp/peer_connection.hpp"
 
 namespace muster::testing {
 namespace {
@@ -141,6 +142,16 @@ struct couple {
   }
   void cut(std::size_t rail) {
     for (auto& each : rails) each[rail].cut();
+  }
+  /// Whether both have all subflows, as far as they have noticed.
+  bool is_whole() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto& to = static_cast<const tcp::peer_connection&>(ranks[i]->all.to(1 - i));
+      for (std::size_t rail = 0; rail < rails[i].size(); ++rail) {
+        if (!to.is_open(rail)) return false;
+      }
+    }
+    return true;
   }
 };
 
@@ -281,15 +292,21 @@ TEST_CASE_TEMPLATE("subflows that break again and again", By, by_epoll, by_uring
   couple two(3, By::value);
   std::size_t rail = 0;
   int cuts = 0;
+  bool is_cut = false;  // and neither side has noticed
   auto next = std::chrono::steady_clock::now();
   while (cuts < 8) {
     REQUIRE(converse(two, 12, [&] {
       // Never all at once, and not before the last has been made anew.
-      if (std::chrono::steady_clock::now() < next) return;
+      if (!two.is_whole()) {
+        is_cut = false;
+        next = std::chrono::steady_clock::now() + std::chrono::milliseconds(random() % 200);
+        return;
+      }
+      if (is_cut || std::chrono::steady_clock::now() < next) return;
       two.cut(rail);
+      is_cut = true;
       ++cuts;
       rail = (rail + 1) % 3;
-      next = std::chrono::steady_clock::now() + std::chrono::milliseconds(600 + random() % 600);
     }));
   }
 }
