@@ -203,6 +203,16 @@ inline constexpr variable enable{
     .reader = "the library for MPI programs, in `MPI_Init`",
     .whom = audience::mpi_programs};
 
+inline constexpr variable net{
+    .name = "MUSTER_NET",
+    .values = "`mpi`, `leave`",
+    .otherwise = "`mpi`",
+    .what =
+        "What ranks of different machines say to each other goes by the MPI's own messages; "
+        "`leave` leaves calls on communicators of several machines to the MPI.",
+    .reader = "the library for MPI programs, in `MPI_Init`",
+    .whom = audience::mpi_programs};
+
 inline constexpr variable progress{
     .name = "MUSTER_PROGRESS",
     .values = "`caller`, `thread`, `thread:core=3`, `thread:spare`, `thread:numa`, `auto`",

@@ -46,6 +46,7 @@ constexpr std::uint64_t meaningless = 0;
 std::uint64_t digest(const settings& of) {
   std::uint64_t bits =
       mix_bits(static_cast<std::uint64_t>(of.progress.who) * 2 + (of.report ? 1 : 0));
+  bits = mix_bits(bits + static_cast<std::uint64_t>(of.net));
   for (const auto& one : of.enabled) {
     for (const bool form : one) bits = mix_bits(bits + (form ? 1 : 2));
   }
@@ -89,10 +90,11 @@ settings agree_on_settings(communicator_bootstrap& world) {
   if (first_wrong != all.size()) give_up(first_wrong == world.rank(), wrong);
   const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all[0]; });
   if (other != all.end()) {
-    give_up(world.rank() == 0,
-            "rank " + std::to_string(other - all.begin()) +
-                " has other values of MUSTER_ENABLE, MUSTER_PROGRESS or MUSTER_REPORT than rank 0; "
-                "expected the same on all ranks");
+    give_up(
+        world.rank() == 0,
+        "rank " + std::to_string(other - all.begin()) +
+            " has other values of MUSTER_ENABLE, MUSTER_NET, MUSTER_PROGRESS or MUSTER_REPORT than "
+            "rank 0; expected the same on all ranks");
   }
   return own;
 }

@@ -7,11 +7,12 @@
 #include <muster/team/bootstrap.hpp>
 
 #include "tools/mpi/settings.hpp"
+#include "transports/mpi/messenger.hpp"
 
 namespace muster::mpi {
 
-/// What the shim stands on: the processes of this machine as ranks of a job, as one of them sees
-/// it.
+/// What the shim stands on: the processes of this machine, or of all machines, as ranks of a job,
+/// as one of them sees it.
 class node {
 public:
   virtual ~node() = default;
@@ -28,5 +29,13 @@ struct node_options {
 /// library out of an engine, algorithms and transports.
 /// \throws error, perhaps on some of them alone
 std::unique_ptr<node> join_node(bootstrap& among, const node_options& options);
+
+/// The same of the processes of all machines.
+/// \param all  connects all of them
+/// \param near connects those of this machine, in the same order
+/// \param by   whose ranks are those of `all`
+/// \throws error, on all of them alike
+std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
+                                    const node_options& options);
 
 }  // namespace muster::mpi

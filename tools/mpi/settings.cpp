@@ -55,12 +55,23 @@ void enable(settings& in, std::string_view list) {
 
 void choose_progress(settings& in, std::string_view text) { in.progress = parse_progress(text); }
 
+void choose_net(settings& in, std::string_view text) {
+  if (text == "mpi") {
+    in.net = between_machines::mpi;
+  } else if (text == "leave") {
+    in.net = between_machines::leave;
+  } else {
+    refuse(environment::net.name, text, "mpi or leave");
+  }
+}
+
 settings settings::from_environment() {
   settings result;
   for (auto& one : result.enabled) one.fill(true);
   read_variable(environment::enable, [&](std::string_view text) { enable(result, text); });
   read_variable(environment::progress,
                 [&](std::string_view text) { choose_progress(result, text); });
+  read_variable(environment::net, [&](std::string_view text) { choose_net(result, text); });
   result.report = wants_report();
   return result;
 }

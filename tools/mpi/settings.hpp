@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "tools/library/progress_choice.hpp"
@@ -11,13 +12,20 @@ namespace muster::mpi {
 /// Which calls, by routine and form.
 using call_set = std::array<std::array<bool, forms>, routines>;
 
+/// How ranks of different machines reach each other.
+enum class between_machines : std::uint8_t {
+  mpi,    ///< by the MPI's own messages
+  leave,  ///< they do not: their calls are left to the MPI
+};
+
 /// What a user says in the environment; the same for all ranks.
 struct settings {
   /// MUSTER_ENABLE: what is taken, as in "alltoall,ialltoall"; "none" for nothing; by default
   /// everything.
   call_set enabled{};
-  progress_choice progress;  ///< MUSTER_PROGRESS
-  bool report = false;       ///< MUSTER_REPORT: whether to say at the end what was done
+  progress_choice progress;                      ///< MUSTER_PROGRESS
+  between_machines net = between_machines::mpi;  ///< MUSTER_NET
+  bool report = false;  ///< MUSTER_REPORT: whether to say at the end what was done
 
   bool takes(routine which, form how) const noexcept {
     return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];
@@ -33,5 +41,6 @@ struct settings {
 /// The parts of `from_environment`, of texts. \throws the same
 void enable(settings& in, std::string_view list);
 void choose_progress(settings& in, std::string_view text);
+void choose_net(settings& in, std::string_view text);
 
 }  // namespace muster::mpi

@@ -10,6 +10,7 @@
 #include <muster/environment/environment.hpp>
 
 #include "tools/mpi/gather.hpp"
+#include "tools/mpi/mpi_messenger.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -34,6 +35,14 @@ void print_report(const usages* own) {
     }
   }
   std::fputs(describe(whole).c_str(), stderr);
+}
+
+/// Whether ranks of different machines can reach each other by the MPI's messages: whoever drives
+/// the engine has to be allowed to call it.
+bool reaches_machines(const settings& own, const conditions& found) {
+  if (own.net == between_machines::leave) return false;
+  const bool may_have_thread = own.progress.who != progress_choice::by::caller;
+  return found.hook != progress_hook::without_mpi && (!may_have_thread || found.all_have_threads);
 }
 
 }  // namespace
@@ -65,11 +74,15 @@ void shim::begin(notice_board* board) {
   MPI_Comm together = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
   communicator_bootstrap near(together);
+  const bool joins_machines = near.size() < world.size() && reaches_machines(own, found);
   std::unique_ptr<node> ranks;
   std::string why;
   auto mine = joining::done;
   try {
-    ranks = join_node(near, {.may_nap = !found.some_have_threads});
+    const node_options how{.may_nap = !found.some_have_threads};
+    ranks = joins_machines
+                ? join_machines(world, near, std::make_unique<mpi_messenger>(MPI_COMM_WORLD), how)
+                : join_node(near, how);
   } catch (const error& failed) {
     why = failed.text();
     mine = failed.code() == errc::invalid_argument ? joining::wrong_setting : joining::failed;
@@ -77,10 +90,14 @@ void shim::begin(notice_board* board) {
     why = failed.what();
     mine = joining::failed;
   }
-  if (!all_joined(near, mine, why, own.report)) {
+  if (!all_joined(joins_machines ? world : near, mine, why, own.report)) {
     ranks.reset();
     PMPI_Comm_free(&together);
     return;
+  }
+  if (joins_machines) {
+    PMPI_Comm_free(&together);
+    PMPI_Comm_dup(MPI_COMM_WORLD, &together);
   }
   // Until `end`, which may come when static objects have been destroyed. release: all of it, for
   // other threads.
@@ -123,7 +140,8 @@ shim::shim(const settings& own, const conditions& found, MPI_Comm together,
       forms_of_one[static_cast<std::size_t>(form::persistent)] = false;
     }
   }
-  if (!own.report) return;
+  // Clocks of different machines cannot be compared.
+  if (!own.report || node_->team().shape().nodes() > 1) return;
   driver_.on_engine([this] {
     arrivals_ = std::make_unique<arrival_log>(driver_.engine());
     node_->team().record_arrivals(arrivals_.get());
@@ -137,6 +155,7 @@ shim::~shim() {
 }
 
 usages shim::report() {
+  if (arrivals_ == nullptr) return tally_.all();
   std::vector<arrival_log::site> sites;
   driver_.on_engine([&] {
     node_->team().record_arrivals(nullptr);

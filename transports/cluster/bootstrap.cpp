@@ -84,6 +84,19 @@ auto machine_of(const introduction& rank) {
 }
 
 /// Machines are numbered in the order of their lowest ranks.
+/// \param lowest of the machine of each rank
+std::vector<place> number_machines(std::vector<place> places,
+                                   const std::vector<std::size_t>& lowest) {
+  std::vector<std::uint32_t> number_of(places.size());
+  std::uint32_t machines = 0;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    if (lowest[rank] == rank) number_of[rank] = machines++;
+    places[rank].node = number_of[lowest[rank]];
+  }
+  return places;
+}
+
+/// The same of ranks that say where they are.
 std::vector<place> places_of(const std::vector<introduction>& all) {
   std::vector<place> places;
   std::vector<std::size_t> first;  // of each machine
@@ -108,11 +121,10 @@ std::vector<std::size_t> ranks_on(std::uint32_t node, const std::vector<place>& 
 }
 
 /// The memory of this machine's ranks, or why there is none.
-std::optional<shm::job> make_here(rendezvous& among, const std::vector<std::size_t>& here,
+std::optional<shm::job> make_here(bootstrap& near, const shm::bootstrap_options& options,
                                   std::optional<prepared_machine> prepared, outcome& how) {
   try {
-    part_of_rendezvous part(among, here);
-    shm::job made = prepared ? std::move(prepared->of) : shm::make_job(part);
+    shm::job made = prepared ? std::move(prepared->of) : shm::make_job(near, options);
     how.measured = made.machine();
     how.link_bytes = shm::link_memory_asked_for();
     return made;
@@ -203,7 +215,8 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   const std::uint32_t node = places[among.rank()].node;
   outcome how;
   const std::vector<std::size_t> ranks_here = ranks_on(node, places);
-  std::optional<shm::job> here = make_here(among, ranks_here, std::move(prepared), how);
+  part_of_rendezvous near(among, ranks_here);
+  std::optional<shm::job> here = make_here(near, {}, std::move(prepared), how);
   std::vector<verbs::paths> by_rdma = rdma_paths(all, among.rank(), places);
   if (asked == verbs::fabric::verbs && !how.failed) {
     const std::string why = why_not_by_rdma(by_rdma, among.rank(), places, ports.why_none);
@@ -238,6 +251,16 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                  .ports = ports,
                  .most_queue_pairs = verbs::queue_pairs_asked_for()},
           .clock = outcomes[ranks_here.front()].clock};
+}
+
+job make_job(bootstrap& all, bootstrap& near, const shm::bootstrap_options& how) {
+  outcome mine;
+  std::optional<shm::job> here = make_here(near, how, {}, mine);
+  const std::size_t lowest = tell_all(near, all.rank()).front();
+  const std::vector<place> places =
+      number_machines(tell_all(all, shm::describe_this_process().where), tell_all(all, lowest));
+  const muster::machine agreed = agree(tell_all(all, mine), 1);
+  return {std::move(*here), places, places[all.rank()].node, agreed};
 }
 
 }  // namespace muster::cluster

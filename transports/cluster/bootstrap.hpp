@@ -4,10 +4,12 @@
 #include <optional>
 
 #include <muster/progress/clock_relation.hpp>
+#include <muster/team/bootstrap.hpp>
 
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/network.hpp"
 #include "transports/cluster/rendezvous.hpp"
+#include "transports/shm/bootstrap.hpp"
 
 namespace muster::cluster {
 
@@ -31,5 +33,11 @@ struct prepared_machine {
 /// \throws error `errc::bootstrap` on all ranks alike, which names the rank at which it failed
 bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
                       std::optional<prepared_machine> here = {});
+
+/// The same of ranks that reach those of other machines by something else, which whoever calls this
+/// has.
+/// \param all  connects all processes
+/// \param near connects those of this machine, in the same order
+job make_job(bootstrap& all, bootstrap& near, const shm::bootstrap_options& how);
 
 }  // namespace muster::cluster
