@@ -210,6 +210,10 @@ void connection::refuse(const stream::frame& next) noexcept {
                       std::to_string(next.bytes) + " bytes");
 }
 
+void connection::expect_no_more() noexcept {
+  std::erase_if(incoming_, [this](const transfer& each) { return at_.take_back(each.request); });
+}
+
 // ---- withdrawing
 
 void connection::withdraw(stream::link& by) noexcept {

@@ -62,6 +62,10 @@ public:
   void obey(const control& what);
   /// Whether something of it still has to leave this rank's memory.
   bool has_unsent() const noexcept { return !packets_.empty() || !outgoing_.empty(); }
+  /// The peer puts nothing any more: what has not begun to come will not.
+  void expect_no_more() noexcept;
+  /// Whether anything is under way, to the peer or from it.
+  bool is_busy() const noexcept { return has_unsent() || !incoming_.empty(); }
   /// The peer takes nothing any more.
   void close() noexcept { is_closed_ = true; }
   bool is_closed() const noexcept { return is_closed_; }

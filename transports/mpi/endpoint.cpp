@@ -25,6 +25,7 @@ endpoint::endpoint(const settings& how, messenger& by, std::vector<bool> remote)
       controls_(by, control_tag, control_receives, sizeof(control)),
       made_(remote_.size()),
       states_(remote_.size(), wire::liveness::alive),
+      leaving_(remote_.size()),
       losses_(remote_.size()) {}
 
 endpoint::~endpoint() = default;
@@ -146,6 +147,21 @@ bool endpoint::take_packets(stream::connections& of) noexcept {
 
 // ---- the end
 
+// It says so when all that was under way between the two is being received. Of that some may not
+// have ended here; all of it will.
+void endpoint::note_leaving(std::size_t rank) noexcept {
+  leaving_[rank] = true;
+  if (made_[rank] != nullptr) made_[rank]->expect_no_more();
+}
+
+wire::liveness endpoint::state(std::size_t rank) noexcept {
+  const bool is_here = states_[rank] == wire::liveness::alive;
+  if (is_here && leaving_[rank] && (made_[rank] == nullptr || !made_[rank]->is_busy())) {
+    states_[rank] = wire::liveness::left;
+  }
+  return states_[rank];
+}
+
 void endpoint::lose(connection& from, const std::string& why) noexcept {
   const std::size_t peer = from.peer();
   from.close();
@@ -164,17 +180,27 @@ bool endpoint::has_unsent() const noexcept {
 // A message that was sent has to be received by somebody: all ranks look until all have sent what
 // they had to say.
 void endpoint::leave(stream::connections& of, const stream::frame& farewell, bool broken) noexcept {
-  for (connection* const each : made_) {
-    if (each != nullptr && !each->is_closed()) each->owe_news(farewell, {});
-  }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   const auto may_wait = [&] { return !broken || std::chrono::steady_clock::now() < deadline; };
   while (has_unsent() && may_wait()) {
     if (!progress(of)) rest();
   }
-  barrier_ = by_.begin_barrier();
-  while (!all_leave_ && may_wait()) {
-    if (!progress(of)) rest();
+  for (connection* const each : made_) {
+    if (each != nullptr && !each->is_closed()) each->owe_news(farewell, {});
+  }
+  // In the second round comes what somebody was asked in the first.
+  for (int round = 0; round < 2; ++round) {
+    while (has_unsent() && may_wait()) {
+      if (!progress(of)) rest();
+    }
+    all_leave_ = false;
+    barrier_ = by_.begin_barrier();
+    while (!all_leave_ && may_wait()) {
+      if (!progress(of)) rest();
+    }
+    // What was sent before: more than there are receives for, perhaps.
+    constexpr int quiet_looks = 16;
+    for (int quiet = 0; quiet < quiet_looks;) quiet = progress(of) ? 0 : quiet + 1;
   }
   packets_.close();
   controls_.close();

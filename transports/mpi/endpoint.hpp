@@ -39,10 +39,10 @@ public:
   bool progress(stream::connections& of) noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}
-  wire::liveness state(std::size_t rank) noexcept override { return states_[rank]; }
+  wire::liveness state(std::size_t rank) noexcept override;
   const std::string& how_lost(std::size_t rank) const noexcept override { return losses_[rank]; }
   bool is_open_to(std::size_t rank) const noexcept override { return made_[rank] != nullptr; }
-  void note_leaving(std::size_t rank) noexcept override { states_[rank] = wire::liveness::left; }
+  void note_leaving(std::size_t rank) noexcept override;
   void tell_newcomers(const stream::frame& news, std::vector<std::byte> bytes) override {
     for_newcomers_.push_back({news, std::move(bytes)});
   }
@@ -105,6 +105,7 @@ private:
   std::vector<connection*> made_;    // by rank; null: not yet
   std::vector<connection*> listed_;
   std::vector<wire::liveness> states_;
+  std::vector<bool> leaving_;        // by rank: it has said so
   std::vector<std::string> losses_;  // by rank
   std::vector<news> for_newcomers_;
   std::uint32_t last_tag_ = control_tag;
