@@ -27,7 +27,7 @@ TRANSPORTS = {
     "mpi": {"stream"},
     "tcp": {"stream"},
     "verbs": {"stream", "tcp"},
-    "cluster": {"stream", "shm", "tcp", "verbs"},
+    "cluster": {"stream", "mpi", "shm", "tcp", "verbs"},
 }
 # Drawers of tools/ that the others build on, and what they may include beside themselves.
 DRAWERS = {

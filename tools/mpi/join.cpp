@@ -15,7 +15,7 @@
 #include "tools/mpi/node.hpp"
 #include "transports/cluster/bootstrap.hpp"
 #include "transports/cluster/job.hpp"
-#include "transports/mpi/endpoint.hpp"
+#include "transports/cluster/network.hpp"
 #include "transports/shm/death_watch.hpp"
 
 namespace muster::mpi {
@@ -31,22 +31,13 @@ private:
   world world_;
 };
 
-cluster::reach by_messages(std::size_t rank, messenger& by) {
-  return [rank, &by](const cluster::job& of) {
-    std::vector<bool> remote(of.size());
-    for (std::size_t peer = 0; peer < of.size(); ++peer) remote[peer] = !of.is_here(peer);
-    const endpoint::settings how{.rank = rank, .window = 2 * of.machine().message_piece};
-    return std::make_unique<endpoint>(how, by, std::move(remote));
-  };
-}
-
 class joined_machines final : public node {
 public:
   joined_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
                   const world_options& options)
       : by_(std::move(by)),
         job_(cluster::make_job(all, near, {.nobody_sleeps = options.progress == progress::caller})),
-        rank_(make_job_rank(job_, {all.rank(), by_messages(all.rank(), *by_)}, options,
+        rank_(make_job_rank(job_, {all.rank(), cluster::reach_by(all.rank(), *by_)}, options,
                             profile::folder_asked_for())) {
     const auto here = job_.ranks_here();
     if (here.size() == 1) return;

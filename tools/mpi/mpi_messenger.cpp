@@ -95,7 +95,8 @@ messenger::ended mpi_messenger::end_of(request which, const MPI_Status& how) {
 std::span<const messenger::ended> mpi_messenger::look() {
   static const auto test_some = find_next<decltype(&PMPI_Testsome)>("PMPI_Testsome");
   for (const ended& each : told_) free_.push_back(each.which);
-  told_ = std::exchange(not_told_, {});
+  told_.clear();
+  told_.swap(not_told_);
   int count = 0;
   test_some(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(),
             statuses_.data());

@@ -100,16 +100,17 @@ std::vector<place> number_machines(std::vector<place> places,
 std::vector<place> places_of(const std::vector<introduction>& all) {
   std::vector<place> places;
   std::vector<std::size_t> first;  // of each machine
+  std::vector<std::size_t> lowest;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const auto same = [&](std::size_t other) {
       return machine_of(all[other]) == machine_of(all[rank]);
     };
     const auto found = std::ranges::find_if(first, same);
-    places.push_back(all[rank].who.where);
-    places.back().node = static_cast<std::uint32_t>(found - first.begin());
+    lowest.push_back(found == first.end() ? rank : *found);
     if (found == first.end()) first.push_back(rank);
+    places.push_back(all[rank].who.where);
   }
-  return places;
+  return number_machines(std::move(places), lowest);
 }
 
 std::vector<std::size_t> ranks_on(std::uint32_t node, const std::vector<place>& places) {

@@ -2,7 +2,9 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "transports/mpi/endpoint.hpp"
 #include "transports/verbs/adapter.hpp"
 
 namespace muster::cluster {
@@ -32,6 +34,15 @@ std::unique_ptr<stream::remote_ranks> make_endpoint(network by, const job& of) {
 reach reach_by(network by) {
   auto kept = std::make_shared<network>(std::move(by));  // a function has to be copyable
   return [kept](const job& of) { return make_endpoint(std::move(*kept), of); };
+}
+
+reach reach_by(std::size_t rank, mpi::messenger& by) {
+  return [rank, &by](const job& of) {
+    std::vector<bool> remote(of.size());
+    for (std::size_t peer = 0; peer < of.size(); ++peer) remote[peer] = !of.is_here(peer);
+    const mpi::endpoint::settings how{.rank = rank, .window = 2 * of.machine().message_piece};
+    return std::make_unique<mpi::endpoint>(how, by, std::move(remote));
+  };
 }
 
 }  // namespace muster::cluster

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "transports/cluster/job.hpp"
+#include "transports/mpi/messenger.hpp"
 #include "transports/stream/remote_ranks.hpp"
 #include "transports/tcp/endpoint.hpp"
 #include "transports/tcp/rails.hpp"
@@ -31,5 +32,7 @@ struct network {
 using reach = std::function<std::unique_ptr<stream::remote_ranks>(const job& of)>;
 
 reach reach_by(network by);
+/// \param rank this one \param by outlives what is made
+reach reach_by(std::size_t rank, mpi::messenger& by);
 
 }  // namespace muster::cluster

@@ -26,6 +26,17 @@ std::span<const std::byte> bytes_of(const stream::frame& one) {
   return std::as_bytes(std::span(&one, 1));
 }
 
+/// `use(part, number)` for each part of a long message that an MPI sends at once.
+template <class Bytes, class Use>
+void each_part(Bytes all, Use use) {
+  std::uint32_t number = 0;
+  do {
+    const Bytes part = all.first(std::min(all.size(), messenger::most_bytes));
+    all = all.subspan(part.size());
+    use(part, number++);
+  } while (!all.empty());
+}
+
 void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
@@ -103,17 +114,14 @@ std::size_t connection::put(stream::link& by, stream::frame what, std::span<cons
     return head.size();
   }
   const std::uint64_t number = by.bodies_put() - 1;
-  std::uint32_t parts = 0;
-  do {
-    const auto part = body.first(std::min(body.size(), messenger::most_bytes));
-    body = body.subspan(part.size());
+  each_part(body, [&](std::span<const std::byte> part, std::uint32_t its_number) {
     outgoing_.push_back({.request = at_.put(*this, tag, part),
                          .of = &by,
                          .tag = tag,
                          .number = number,
-                         .part = parts++,
+                         .part = its_number,
                          .bytes = part.size()});
-  } while (!body.empty());
+  });
   return head.size();
 }
 
@@ -122,17 +130,14 @@ std::shared_ptr<void> connection::open_place(stream::link& of, std::uint64_t num
                                              std::span<std::byte> token) noexcept {
   const std::uint32_t tag = at_.next_tag();
   std::memcpy(token.data(), &tag, sizeof tag);
-  std::uint32_t parts = 0;
-  do {
-    const auto part = place.first(std::min(place.size(), messenger::most_bytes));
-    place = place.subspan(part.size());
+  each_part(place, [&](std::span<std::byte> part, std::uint32_t its_number) {
     incoming_.push_back({.request = at_.receive(*this, tag, part),
                          .of = &of,
                          .tag = tag,
                          .number = number,
-                         .part = parts++,
+                         .part = its_number,
                          .bytes = part.size()});
-  } while (!place.empty());
+  });
   return nullptr;
 }
 
@@ -224,7 +229,6 @@ void connection::withdraw(stream::link& by) noexcept {
 // A receive of which nothing has come is taken back, and the peer told: what it may have sent
 // meanwhile would never leave it.
 void connection::stop_receiving(const stream::link& by) noexcept {
-  const stream::frame of = by.name();
   std::uint32_t told = 0;
   for (auto one = incoming_.begin(); one != incoming_.end();) {
     const bool is_back = one->of == &by && at_.take_back(one->request);
@@ -232,16 +236,13 @@ void connection::stop_receiving(const stream::link& by) noexcept {
       told = one->tag;
       // Parts are taken in their order: those before this one have come, or are coming.
       const std::uint32_t came = is_back ? one->part : one->part + 1;
-      at_.say(peer(), {.what = control::kind::withdrawn,
-                       .tag = one->tag,
-                       .team = of.team,
-                       .from = of.from,
-                       .lane = of.lane,
-                       .bytes = came});
+      at_.say(
+          peer(),
+          {.what = control::kind::withdrawn, .tag = one->tag, .link = by.name(), .bytes = came});
     }
     one = is_back ? incoming_.erase(one) : std::next(one);
   }
-  at_.look_until([&] {
+  at_.look_until(of(), [&] {
     return std::ranges::none_of(incoming_, [&](const transfer& each) { return each.of == &by; });
   });
 }
@@ -253,7 +254,7 @@ bool connection::is_last_part(std::list<transfer>::const_iterator one) const noe
 
 // It has to be received: by its place, or by whoever has withdrawn that.
 void connection::stop_sending(const stream::link& by) noexcept {
-  at_.look_until([&] {
+  at_.look_until(of(), [&] {
     return is_closed_ || at_.state(peer()) != wire::liveness::alive ||
            std::ranges::none_of(outgoing_, [&](const transfer& each) { return each.of == &by; });
   });
@@ -267,18 +268,7 @@ void connection::obey(const control& what) {
   if (what.what != control::kind::withdrawn) {
     return at_.lose(*this, "it sent a message of a kind that cannot be");
   }
-  const stream::frame name{.team = what.team,
-                           .from = what.from,
-                           .lane = what.lane,
-                           .what = stream::frame::kind::message,
-                           .taken = 0,
-                           .bytes = 0};
-  stream::links* const team = of().find(what.team);
-  if (team == nullptr) {
-    of().refuse_early_invitations(peer(), name);
-  } else if (team->are_of(name, peer())) {
-    team->at(what.lane, what.from).refuse_invitations();
-  } else {
+  if (!refuse_invitations(what.link)) {
     return at_.lose(*this, "it sent word of a link that is not");
   }
   cut_off(what);

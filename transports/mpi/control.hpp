@@ -1,7 +1,8 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+
+#include "transports/stream/frame.hpp"
 
 namespace muster::mpi {
 
@@ -18,10 +19,7 @@ struct control {
 
   kind what;
   std::uint32_t tag;
-  // The link's name, as its sender has it: see `stream::frame`.
-  std::uint64_t team;
-  std::uint32_t from;
-  std::uint32_t lane;
+  stream::frame link;  ///< its name, as of `stream::link::name`
   std::uint64_t bytes;
 };
 

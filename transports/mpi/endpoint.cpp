@@ -47,16 +47,12 @@ void endpoint::forget(const connection& one) noexcept {
 
 messenger::request endpoint::send(connection& to, std::uint32_t tag,
                                   std::span<const std::byte> bytes) {
-  const messenger::request made = by_.send(to.peer(), tag, bytes);
-  note_owner(made, &to);
-  return made;
+  return owned(by_.send(to.peer(), tag, bytes), to);
 }
 
 messenger::request endpoint::put(connection& to, std::uint32_t tag,
                                  std::span<const std::byte> bytes) {
-  const messenger::request made = by_.put(to.peer(), tag, bytes);
-  note_owner(made, &to);
-  return made;
+  return owned(by_.put(to.peer(), tag, bytes), to);
 }
 
 bool endpoint::take_back(messenger::request receive) noexcept {
@@ -66,15 +62,14 @@ bool endpoint::take_back(messenger::request receive) noexcept {
 }
 
 messenger::request endpoint::receive(connection& from, std::uint32_t tag, std::span<std::byte> to) {
-  const messenger::request made = by_.receive(from.peer(), tag, to);
-  note_owner(made, &from);
-  return made;
+  return owned(by_.receive(from.peer(), tag, to), from);
 }
 
-void endpoint::note_owner(messenger::request one, connection* owner) {
-  if (one == messenger::over) return;
+messenger::request endpoint::owned(messenger::request one, connection& by) {
+  if (one == messenger::over) return one;
   if (owners_.size() <= one) owners_.resize(one + 1);
-  owners_[one] = owner;
+  owners_[one] = &by;
+  return one;
 }
 
 std::uint32_t endpoint::next_tag() noexcept {
@@ -92,19 +87,19 @@ void endpoint::say(std::size_t to, const control& what) {
 // ---- what has come
 
 bool endpoint::progress(stream::connections& of) noexcept {
-  bool any = look();
+  bool any = look(of);
   any = take_packets(of) || any;
   for (connection* const each : std::exchange(listed_, {})) each->advance();
   return any;
 }
 
-bool endpoint::look() noexcept {
+bool endpoint::look(stream::connections& of) noexcept {
   bool any = false;
   for (const messenger::ended& one : by_.look()) {
     any = true;
     note(one);
   }
-  obey_all();
+  obey_all(of);
   return any;
 }
 
@@ -118,14 +113,20 @@ void endpoint::note(const messenger::ended& one) noexcept {
   if (one.which == barrier_) all_leave_ = true;
 }
 
-void endpoint::obey_all() noexcept {
+// One may overtake the first packet of its sender.
+void endpoint::obey_all(stream::connections& of) noexcept {
   while (controls_.next() != nullptr) {
     arrived_message come = controls_.take();
-    connection* const from = made_[come.from];
+    of.to(come.from);
+    connection& from = *made_[come.from];
     control what{};
-    std::memcpy(&what, come.bytes.get(), std::min(sizeof what, come.length));
+    if (come.length != sizeof what) {
+      lose(from, "it sent a message of another length than it may have");
+    } else {
+      std::memcpy(&what, come.bytes.get(), sizeof what);
+      from.obey(what);
+    }
     controls_.give_back(std::move(come.bytes));
-    if (from != nullptr) from->obey(what);
   }
 }
 
@@ -155,8 +156,8 @@ void endpoint::note_leaving(std::size_t rank) noexcept {
 }
 
 wire::liveness endpoint::state(std::size_t rank) noexcept {
-  const bool is_here = states_[rank] == wire::liveness::alive;
-  if (is_here && leaving_[rank] && (made_[rank] == nullptr || !made_[rank]->is_busy())) {
+  const bool is_alive = states_[rank] == wire::liveness::alive;
+  if (is_alive && leaving_[rank] && (made_[rank] == nullptr || !made_[rank]->is_busy())) {
     states_[rank] = wire::liveness::left;
   }
   return states_[rank];

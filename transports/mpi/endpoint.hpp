@@ -70,9 +70,9 @@ public:
   void forget(const connection& one) noexcept;
   /// Looks what has ended, and what others want of this rank, but takes no packets, until `done()`.
   template <class Done>
-  void look_until(Done done) noexcept {
+  void look_until(stream::connections& of, Done done) noexcept {
     while (!done()) {
-      if (!look()) rest();
+      if (!look(of)) rest();
     }
   }
 
@@ -86,11 +86,11 @@ private:
     messenger::request request;
   };
 
-  void note_owner(messenger::request one, connection* owner);
+  messenger::request owned(messenger::request one, connection& by);
   /// True: something has ended.
-  bool look() noexcept;
+  bool look(stream::connections& of) noexcept;
   void note(const messenger::ended& one) noexcept;
-  void obey_all() noexcept;
+  void obey_all(stream::connections& of) noexcept;
   bool take_packets(stream::connections& of) noexcept;
   bool has_unsent() const noexcept;
   static void rest() noexcept;

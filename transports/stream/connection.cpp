@@ -166,6 +166,17 @@ void connection::take_in() {
   } while (pull());
 }
 
+bool connection::refuse_invitations(const frame& name) {
+  links* const team = of_.find(name.team);
+  if (team == nullptr) {
+    of_.refuse_early_invitations(peer_, name);
+    return true;
+  }
+  if (!team->are_of(name, peer_)) return false;
+  team->at(name.lane, name.from).refuse_invitations();
+  return true;
+}
+
 void connection::forget(link& one) noexcept {
   if (front_for_ == &one && !is_inherited()) skip_front(left_);
   if (body_for_ == &one) body_for_ = nullptr;

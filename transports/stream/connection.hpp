@@ -68,7 +68,12 @@ public:
   virtual void note_confirmed(link&) noexcept {}
   /// Gets what a message was put with, of which `to` has the head taken.
   /// \param what tells its sender, but for its kind
-  virtual wire::link::body_state fetch(link& to, const frame& what, std::span<std::byte> place) = 0;
+  virtual wire::link::body_state fetch(link& to, const frame& what, std::span<std::byte> place) {
+    static_cast<void>(to);
+    static_cast<void>(what);
+    static_cast<void>(place);
+    return wire::link::body_state::refused;  // they come by themselves
+  }
   /// Reads nothing more of what a link has put, and lets nothing more be written where it has
   /// posted.
   virtual void withdraw(link& by) noexcept = 0;
@@ -125,6 +130,9 @@ protected:
   virtual std::size_t receive(std::span<std::byte> to) noexcept = 0;
   /// A place that was posted has its body.
   virtual void note_filled() noexcept {}
+  /// The peer has withdrawn where it posted: invitations of the link that its frames name so are
+  /// not used any more. False: there is no such link.
+  bool refuse_invitations(const frame& name);
   /// What comes next cannot be: nothing more will be read from this peer.
   virtual void refuse(const frame& next) noexcept = 0;
 

@@ -67,9 +67,6 @@ public:
   bool fills_places() const noexcept override { return true; }
   bool confirms_bodies() const noexcept override { return true; }
   void note_confirmed(stream::link& by) noexcept override;
-  wire::link::body_state fetch(stream::link&, const stream::frame&, std::span<std::byte>) override {
-    return wire::link::body_state::refused;  // bodies come by themselves
-  }
   void withdraw(stream::link& by) noexcept override;
   bool all_heard() noexcept override { return false; }
 

@@ -56,9 +56,6 @@ public:
   std::size_t put(stream::link& by, stream::frame what, std::span<const std::byte> head,
                   std::span<const std::byte> body) noexcept override;
   bool fills_places() const noexcept override { return true; }
-  wire::link::body_state fetch(stream::link&, const stream::frame&, std::span<std::byte>) override {
-    return wire::link::body_state::refused;  // bodies come by themselves
-  }
   void withdraw(stream::link& by) noexcept override;
   /// What is under way between machines nobody knows.
   bool all_heard() noexcept override { return false; }

@@ -816,14 +816,8 @@ void connection::stop_writing_to(const stream::link& by) noexcept {
 }
 
 void connection::obey_withdraw(const link_name& whose) noexcept {
-  if (stream::link* const one = find(whose)) {
-    one->refuse_invitations();
-    forget_bodies(*one);
-  } else if (of().find(whose.team) != nullptr) {
-    return refuse("word of a link that is not");
-  } else {
-    of().refuse_early_invitations(peer(), frame_of(whose));
-  }
+  if (!refuse_invitations(frame_of(whose))) return refuse("word of a link that is not");
+  if (const stream::link* const one = find(whose)) forget_bodies(*one);
   to_confirm_.push_back(whose);
   confirm_withdrawals();
 }

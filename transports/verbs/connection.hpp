@@ -81,9 +81,6 @@ public:
   std::size_t put(stream::link& by, stream::frame what, std::span<const std::byte> head,
                   std::span<const std::byte> body) noexcept override;
   bool fills_places() const noexcept override { return true; }
-  wire::link::body_state fetch(stream::link&, const stream::frame&, std::span<std::byte>) override {
-    return wire::link::body_state::refused;  // bodies come by themselves
-  }
   void withdraw(stream::link& by) noexcept override;
   std::size_t token_bytes() const noexcept override { return sizeof(place_token); }
   std::shared_ptr<void> open_place(stream::link& of, std::uint64_t number,

@@ -18,6 +18,7 @@
 #include <muster/muster.hpp>
 
 #include "tests/harness/failure.hpp"
+#include "tests/harness/machines.hpp"
 #include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
@@ -41,18 +42,6 @@ private:
   const char* name_;
 };
 
-const std::vector<std::vector<std::size_t>>& layouts() {
-  static const std::vector<std::vector<std::size_t>> all = {
-      {0, 1}, {0, 0, 1, 1}, {0, 1, 0, 1, 2}, {0, 0, 0, 1}};
-  return all;
-}
-
-void sum_of_ones(team& of) {
-  std::array<int, 1> one = {1};
-  start(allreduce(of, one, sum)).wait();
-  CHECK(one[0] == static_cast<int>(of.size()));
-}
-
 void exchange(team& of, std::size_t count) {
   std::vector<int> sent(count * of.size());
   std::iota(sent.begin(), sent.end(), static_cast<int>(of.rank() * 1000));
@@ -66,7 +55,7 @@ void exchange(team& of, std::size_t count) {
 }
 
 TEST_CASE("short and long messages") {
-  for (const auto& nodes : layouts()) {
+  for (const auto& nodes : machine_layouts()) {
     const watchdog alive("messages over TCP");
     run_threads(
         nodes.size(),

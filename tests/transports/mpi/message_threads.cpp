@@ -12,7 +12,7 @@
 #include "tests/transports/mpi/mailroom.hpp"
 #include "tools/library/job_rank.hpp"
 #include "transports/cluster/job.hpp"
-#include "transports/mpi/endpoint.hpp"
+#include "transports/cluster/network.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
 
@@ -45,15 +45,6 @@ std::vector<cluster::job> machines_of(const std::vector<place>& places) {
   return machines;
 }
 
-cluster::reach by_messages(std::size_t rank, mpi::messenger& by) {
-  return [rank, &by](const cluster::job& of) {
-    std::vector<bool> remote(of.size());
-    for (std::size_t peer = 0; peer < of.size(); ++peer) remote[peer] = !of.is_here(peer);
-    const mpi::endpoint::settings how{.rank = rank, .window = 2 * of.machine().message_piece};
-    return std::make_unique<mpi::endpoint>(how, by, std::move(remote));
-  };
-}
-
 class first_failure {
 public:
   void keep() {
@@ -81,7 +72,7 @@ void run_by_messages(const message_job& how, const std::function<void(team&)>& b
     const cluster::job& of = machines[all.node_of(rank)];
     const auto messenger = room.messenger_of(rank, of.here().bell(of.place_of(rank)));
     try {
-      const auto made = make_job_rank(of, {rank, by_messages(rank, *messenger)}, {}, {});
+      const auto made = make_job_rank(of, {rank, cluster::reach_by(rank, *messenger)}, {}, {});
       try {
         body(made->parts().team());
       } catch (const std::exception& why) {
