@@ -33,6 +33,7 @@ class survivors {
 public:
   explicit survivors(team& of)
       : of_(of), among_(of), words_(sizeof(opinion) / sizeof(word) + (of.size() + 63) / 64) {
+    of.pass_failure_on();  // so that all come
     for (std::size_t rank = 0; rank < of.size(); ++rank) {
       if (of.members().state(rank) != wire::liveness::alive) among_.take_for_gone(rank);
     }

@@ -54,6 +54,7 @@ void operation::refuse() noexcept {
     team_.require_whole();
   } catch (...) {
     refusal_ = std::current_exception();
+    team_.pass_failure_on();
   }
 }
 

@@ -78,6 +78,7 @@ task<> team::send_bytes(std::size_t to, std::uint64_t tag, std::span<const std::
   mailbox::require_rank(*this, "send: to", to);
   return [](team& on, std::size_t peer, std::uint64_t what,
             std::span<const std::byte> from) -> task<> {
+    on.pass_failure_on();
     on.require_whole();
     co_await on.mail().send(peer, {what}, from);
   }(*this, to, tag, bytes);
@@ -88,6 +89,7 @@ task<std::size_t> team::receive_bytes(std::size_t from, std::uint64_t tag,
   mailbox::require_rank(*this, "receive: from", from);
   return [](team& on, std::size_t peer, std::uint64_t what, std::span<std::byte> place,
             std::size_t unit) -> task<std::size_t> {
+    on.pass_failure_on();
     on.require_whole();
     const std::size_t came = co_await on.mail().receive(peer, {what}, place, unit);
     co_return came / unit;
@@ -113,6 +115,11 @@ void team::require_whole() const {
   if (!members_.broken()) return;
   const auto why = members_.failed();
   if (why) throw error(why->code, "the team is broken: " + why->text, why->rank);
+}
+
+void team::pass_failure_on() noexcept {
+  if (!members_.broken()) return;
+  if (const auto why = members_.failed()) members_.fail(*why);
 }
 
 std::optional<error> team::failure() const {

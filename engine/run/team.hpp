@@ -101,6 +101,9 @@ public:
 
   /// \throws error where the team is broken.
   void require_whole() const;
+  /// Where it is, makes sure that ranks of other machines hear of it: of a rank that died on this
+  /// one they may hear from nobody else. On the thread that drives the engine.
+  void pass_failure_on() noexcept;
 
   /// Whether a rank of this node is seen to have begun the operation that this rank begins next.
   bool has_begun_next(std::size_t rank) const noexcept {
