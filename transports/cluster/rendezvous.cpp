@@ -166,15 +166,22 @@ private:
                                     std::to_string(who->to) + " came to a job of " +
                                     std::to_string(seats_.size()) + " ranks");
     }
-    if (seats_[who->from].at) {
-      co_return co_await refuse(on, with,
-                                "two processes came as rank " + std::to_string(who->from));
-    }
     if (!with.accept()) co_return;
+    // Whoever has waited too long for the verdict comes again. The connection that counts is the
+    // one on which it asks.
+    question first;
+    boost::system::error_code gave_up;
+    co_await asio::async_read(on, whole(first), asio::redirect_error(use_awaitable, gave_up));
+    if (gave_up) co_return;
+    if (seats_[who->from].at) {
+      const std::string why = "two processes came as rank " + std::to_string(who->from);
+      co_await tell(on, why);
+      co_return break_up(why);
+    }
     seats_[who->from].at.emplace(std::move(on));
     if (++came_ == seats_.size()) late_.cancel();
     if (!failed_.empty()) co_return co_await say_why(who->from);
-    co_await listen_to(who->from);
+    co_await listen_to(who->from, first);
   }
 
   /// It learns of it, and so do the others: one of them may be the wrong one.
@@ -183,20 +190,19 @@ private:
     break_up(why);
   }
 
-  awaitable<void> listen_to(std::size_t rank) {
+  awaitable<void> listen_to(std::size_t rank, question next) {
     socket& on = *seats_[rank].at;
     try {
       while (true) {
-        question next;
-        co_await asio::async_read(on, whole(next), use_awaitable);
         if (next.ranks == 0 && next.bytes == 0) {
           co_await reply_alone(on, next);
-          continue;
+        } else {
+          if (next.bytes > longest_block || next.first > rank || next.ranks > seats_.size()) break;
+          std::vector<std::byte> block(next.bytes);
+          co_await asio::async_read(on, asio::buffer(block), use_awaitable);
+          co_await gather({next.first, next.ranks}, rank, std::move(block));
         }
-        if (next.bytes > longest_block || next.first > rank || next.ranks > seats_.size()) break;
-        std::vector<std::byte> block(next.bytes);
-        co_await asio::async_read(on, asio::buffer(block), use_awaitable);
-        co_await gather({next.first, next.ranks}, rank, std::move(block));
+        co_await asio::async_read(on, whole(next), use_awaitable);
       }
     } catch (const boost::system::system_error&) {
       // It has gone: as it should, if the others go, too.

@@ -116,6 +116,7 @@ TEST_CASE("a rank that does not come is named") {
 TEST_CASE("two processes as one rank, and a job of another size") {
   place where(2);
   cluster::rendezvous first(where.at, 0, 2);
+  first.relate_clock();
   const auto twice = failure_of([&] {
     cluster::rendezvous again(where.at, 0, 2);
     ranks_told(again);
@@ -130,6 +131,21 @@ TEST_CASE("two processes as one rank, and a job of another size") {
   });
   REQUIRE(wrong);
   CHECK(wrong->text().find("rank 1 of 4 came to a job of 2 ranks") != std::string::npos);
+}
+
+TEST_CASE("a rank whose first way in took too long comes again") {
+  place where(2);
+  const auto goes_in = [&](std::size_t rank) {
+    return std::make_unique<cluster::rendezvous>(where.at, rank, 2);
+  };
+  const auto given_up_but_open = goes_in(0);
+  goes_in(1);  // and given up
+  std::vector<std::uint32_t> heard;
+  {
+    std::jthread other([&] { ranks_told(*goes_in(1)); });
+    heard = ranks_told(*goes_in(0));
+  }
+  CHECK(heard == std::vector<std::uint32_t>{0, 10});
 }
 
 TEST_CASE("another key is not let in") {
@@ -229,7 +245,7 @@ TEST_CASE("clocks are related, and the error is told") {
 
 TEST_CASE("a rank that goes too early breaks it for all") {
   place where(2);
-  std::jthread early([&] { cluster::rendezvous one(where.at, 1, 2); });
+  std::jthread early([&] { cluster::rendezvous(where.at, 1, 2).relate_clock(); });
   cluster::rendezvous patient(where.at, 0, 2);
   early.join();
   const auto why = failure_of([&] { ranks_told(patient); });
