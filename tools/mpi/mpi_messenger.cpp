@@ -98,8 +98,11 @@ std::span<const messenger::ended> mpi_messenger::look() {
   told_.clear();
   told_.swap(not_told_);
   int count = 0;
+  // The engine gives the core away when nobody has found anything: once is enough.
+  const bool yields = let_mpi_yield(false);
   test_some(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(),
             statuses_.data());
+  if (yields) let_mpi_yield(true);
   for (int i = 0; i < count; ++i) {  // MPI_UNDEFINED, where there are none, is less than 0
     const auto at = static_cast<std::size_t>(i);
     told_.push_back(end_of(static_cast<request>(indices_[at]), statuses_[at]));

@@ -45,5 +45,8 @@ progress_hook hook_into_progress(const tending& tend, bool many_threads);
 void resume_hook() noexcept;
 /// Lets the MPI make progress with what it has under way.
 void progress_mpi() noexcept;
+/// Whether an MPI that finds nothing gives its core away within the same call.
+/// \returns whether it did so far
+bool let_mpi_yield(bool may) noexcept;
 
 }  // namespace muster::mpi

@@ -95,6 +95,13 @@ progress_hook hook_into_progress(const tending& tend, bool) {
 
 void resume_hook() noexcept { the_hook().resume(); }
 
+bool let_mpi_yield(bool may) noexcept {
+  using setter = bool (*)(bool);
+  static const auto set =
+      reinterpret_cast<setter>(::dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle"));
+  return set != nullptr && set(may);
+}
+
 void progress_mpi() noexcept {
   static const auto progress =
       reinterpret_cast<progress_function>(::dlsym(RTLD_DEFAULT, "opal_progress"));

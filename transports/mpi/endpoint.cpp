@@ -41,7 +41,7 @@ void endpoint::forget(const connection& one) noexcept {
   made_[one.peer()] = nullptr;
   std::erase(listed_, &one);
   for (connection*& each : owners_) {
-    if (each == &one) each = nullptr;
+    if (each == &one) disown(each);
   }
 }
 
@@ -57,7 +57,7 @@ messenger::request endpoint::put(connection& to, std::uint32_t tag,
 
 bool endpoint::take_back(messenger::request receive) noexcept {
   if (!by_.take_back(receive)) return false;
-  owners_[receive] = nullptr;
+  disown(owners_[receive]);
   return true;
 }
 
@@ -69,7 +69,13 @@ messenger::request endpoint::owned(messenger::request one, connection& by) {
   if (one == messenger::over) return one;
   if (owners_.size() <= one) owners_.resize(one + 1);
   owners_[one] = &by;
+  ++owned_;
   return one;
+}
+
+connection* endpoint::disown(connection*& by) noexcept {
+  if (by != nullptr) --owned_;
+  return std::exchange(by, nullptr);
 }
 
 std::uint32_t endpoint::next_tag() noexcept {
@@ -87,6 +93,12 @@ void endpoint::say(std::size_t to, const control& what) {
 // ---- what has come
 
 bool endpoint::progress(stream::connections& of) noexcept {
+  constexpr unsigned polls_between = 32;
+  if (!is_awaited() && ++idle_polls_ % polls_between != 0) return false;
+  return progress_now(of);
+}
+
+bool endpoint::progress_now(stream::connections& of) noexcept {
   bool any = look(of);
   any = take_packets(of) || any;
   for (connection* const each : std::exchange(listed_, {})) each->advance();
@@ -105,7 +117,7 @@ bool endpoint::look(stream::connections& of) noexcept {
 
 void endpoint::note(const messenger::ended& one) noexcept {
   if (one.which < owners_.size() && owners_[one.which] != nullptr) {
-    return std::exchange(owners_[one.which], nullptr)->note(one);
+    return disown(owners_[one.which])->note(one);
   }
   if (packets_.note(one) || controls_.note(one)) return;
   if (std::erase_if(said_, [&](const said& each) { return each.request == one.which; }) != 0)
@@ -184,7 +196,7 @@ void endpoint::leave(stream::connections& of, const stream::frame& farewell, boo
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   const auto may_wait = [&] { return !broken || std::chrono::steady_clock::now() < deadline; };
   while (has_unsent() && may_wait()) {
-    if (!progress(of)) rest();
+    if (!progress_now(of)) rest();
   }
   for (connection* const each : made_) {
     if (each != nullptr && !each->is_closed()) each->owe_news(farewell, {});
@@ -192,16 +204,16 @@ void endpoint::leave(stream::connections& of, const stream::frame& farewell, boo
   // In the second round comes what somebody was asked in the first.
   for (int round = 0; round < 2; ++round) {
     while (has_unsent() && may_wait()) {
-      if (!progress(of)) rest();
+      if (!progress_now(of)) rest();
     }
     all_leave_ = false;
     barrier_ = by_.begin_barrier();
     while (!all_leave_ && may_wait()) {
-      if (!progress(of)) rest();
+      if (!progress_now(of)) rest();
     }
     // What was sent before: more than there are receives for, perhaps.
     constexpr int quiet_looks = 16;
-    for (int quiet = 0; quiet < quiet_looks;) quiet = progress(of) ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < quiet_looks;) quiet = progress_now(of) ? 0 : quiet + 1;
   }
   packets_.close();
   controls_.close();

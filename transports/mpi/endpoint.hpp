@@ -17,7 +17,8 @@
 namespace muster::mpi {
 
 /// A rank's way to ranks of other machines by somebody else's messages. Nobody rings when one
-/// comes: the engine has to look.
+/// comes: the engine has to look. A look costs an MPI over TCP a system call, so that a rank for
+/// which nothing is under way looks seldom.
 class endpoint final : public stream::remote_ranks {
 public:
   struct settings {
@@ -51,6 +52,9 @@ public:
   std::size_t most_bytes() const noexcept override;
 
   // ---- for its connections
+
+  void note_link_opened() noexcept { ++links_open_; }
+  void note_link_closed() noexcept { --links_open_; }
 
   static constexpr std::uint32_t packet_tag = 1;
   static constexpr std::uint32_t control_tag = 2;
@@ -87,6 +91,10 @@ private:
   };
 
   messenger::request owned(messenger::request one, connection& by);
+  connection* disown(connection*& by) noexcept;
+  /// Whether anything may come of a look that somebody needs.
+  bool is_awaited() const noexcept { return links_open_ != 0 || owned_ != 0 || !said_.empty(); }
+  bool progress_now(stream::connections& of) noexcept;
   /// True: something has ended.
   bool look(stream::connections& of) noexcept;
   void note(const messenger::ended& one) noexcept;
@@ -102,7 +110,10 @@ private:
   arrival_ring controls_;
   std::list<said> said_;
   std::vector<connection*> owners_;  // by request; null: it is none of a connection's
-  std::vector<connection*> made_;    // by rank; null: not yet
+  std::size_t owned_ = 0;            // of them, not null
+  std::size_t links_open_ = 0;
+  unsigned idle_polls_ = 0;
+  std::vector<connection*> made_;  // by rank; null: not yet
   std::vector<connection*> listed_;
   std::vector<wire::liveness> states_;
   std::vector<bool> leaving_;        // by rank: it has said so

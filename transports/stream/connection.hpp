@@ -34,6 +34,9 @@ public:
   static constexpr std::size_t most_news = 1536;
 
   std::size_t peer() const noexcept { return peer_; }
+  /// An operation uses one of its links from now on, or no longer.
+  virtual void note_opened() noexcept {}
+  virtual void note_closed() noexcept {}
   /// Bytes of messages that one link may have under way; the longest frame but for bodies is half
   /// as long at most.
   virtual std::size_t window() const noexcept = 0;

@@ -40,11 +40,14 @@ link& links::at(std::size_t lane, std::size_t peer) {
 wire::link& links::open(std::size_t lane, std::size_t peer, purpose what) {
   link& one = at(lane, peer);
   if (what == purpose::receive) ++one.receivers_;
+  one.connection_.note_opened();
   return one;
 }
 
 void links::close(wire::link& used, purpose what) noexcept {
-  if (what == purpose::receive) --static_cast<link&>(used).receivers_;
+  auto& one = static_cast<link&>(used);
+  if (what == purpose::receive) --one.receivers_;
+  one.connection_.note_closed();
 }
 
 void links::withdraw() noexcept {
