@@ -205,11 +205,12 @@ inline constexpr variable enable{
 
 inline constexpr variable net{
     .name = "MUSTER_NET",
-    .values = "`mpi`, `leave`",
+    .values = "`mpi`, `tcp`, `verbs`, `leave`",
     .otherwise = "`mpi`",
     .what =
-        "What ranks of different machines say to each other goes by the MPI's own messages; "
-        "`leave` leaves calls on communicators of several machines to the MPI.",
+        "What ranks of different machines say to each other goes by the MPI's own messages, or by "
+        "Muster's own TCP or RDMA; `leave` leaves calls on communicators of several machines to "
+        "the MPI.",
     .reader = "the library for MPI programs, in `MPI_Init`",
     .whom = audience::mpi_programs};
 

@@ -60,7 +60,7 @@ public:
       fabric_.emplace(*own_);
       parts_.emplace(*fabric_,
                      rank_place{of.here(), of.place_of(rank_), of.shape(), rank_, of.machine(),
-                                of.processors_here(), between_nodes::tcp, where.clock},
+                                of.processors_here(), where.network, where.clock},
                      options, arrivals);
     } catch (const std::exception& why) {  // it could not even begin
       fail(why.what());

@@ -19,7 +19,7 @@ namespace {
 /// and yields would lose it its turn. Within a machine what it waits for comes sooner than that.
 waiting_policy waiting_for(progress by, const rank_place& where) {
   const std::size_t ranks = where.here.size();
-  const bool waits_long = by == progress::thread && where.network == between_nodes::tcp;
+  const bool waits_long = by == progress::thread && where.network != between_nodes::memory;
   if (waits_long && 2 * ranks > where.processors) return waiting_policy::asleep();
   return ranks <= where.processors ? waiting_policy::core_of_its_own()
                                    : waiting_policy::cores_shared();
@@ -92,7 +92,9 @@ engine_options options_for(const wire::fabric& reach, const rank_place& where,
 /// What comes with Muster names Muster's own algorithms.
 std::shared_ptr<const selection_table> table_of(catalog algorithms, between_nodes network) {
   if (algorithms.data() != default_algorithms().data()) return nullptr;
-  return network == between_nodes::tcp ? tune::table_for_tcp() : tune::table_for_made_up_nodes();
+  if (network == between_nodes::tcp) return tune::table_for_tcp();
+  if (network == between_nodes::mpi) return tune::table_for_mpi();
+  return tune::table_for_made_up_nodes();
 }
 
 }  // namespace

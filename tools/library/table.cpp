@@ -80,6 +80,21 @@ const std::shared_ptr<const selection_table>& keep(selection_table&& table) {
       std::make_shared<const selection_table>(std::move(table)));
 }
 
+/// Beyond the nodes that were tried.
+selection_table going_on_as_networks(const selection_table& tried) {
+  constexpr std::size_t most_nodes = 8;  // twice those
+  std::vector<selection_table::rule> rules;
+  for (selection_table::rule each : tried.rules()) {
+    each.nodes.last = std::min(each.nodes.last, most_nodes);
+    rules.push_back(std::move(each));
+  }
+  for (selection_table::rule each : table_for_networks()->rules()) {
+    each.nodes.first = std::max(each.nodes.first, most_nodes + 1);
+    if (each.nodes.first <= each.nodes.last) rules.push_back(std::move(each));
+  }
+  return selection_table(rules);
+}
+
 }  // namespace
 
 std::string to_json(const selection_table& table, std::string_view measured) {
@@ -128,20 +143,12 @@ std::shared_ptr<const selection_table> table_for_networks() {
 }
 
 std::shared_ptr<const selection_table> table_for_tcp() {
-  static const auto& table = keep([] {
-    constexpr std::size_t most_nodes = 8;  // twice those that were tried
-    std::vector<selection_table::rule> rules;
-    const selection_table tried = parse_table(text_of_tcp, "tcp.json");
-    for (selection_table::rule each : tried.rules()) {
-      each.nodes.last = std::min(each.nodes.last, most_nodes);
-      rules.push_back(std::move(each));
-    }
-    for (selection_table::rule each : table_for_networks()->rules()) {
-      each.nodes.first = std::max(each.nodes.first, most_nodes + 1);
-      if (each.nodes.first <= each.nodes.last) rules.push_back(std::move(each));
-    }
-    return selection_table(rules);
-  }());
+  static const auto& table = keep(going_on_as_networks(parse_table(text_of_tcp, "tcp.json")));
+  return table;
+}
+
+std::shared_ptr<const selection_table> table_for_mpi() {
+  static const auto& table = keep(going_on_as_networks(parse_table(text_of_mpi, "mpi.json")));
   return table;
 }
 

@@ -25,10 +25,11 @@ selection_table read_table(const std::filesystem::path& file);
 selection_table parse_table(std::string_view text, std::string_view origin);
 
 /// The tables that come with Muster, see tables/, for nodes that a fast network joins, that TCP
-/// joins, or that are made up on one machine.
+/// joins, or an MPI's messages, or that are made up on one machine.
 std::shared_ptr<const selection_table> table_for_networks();
-/// Beyond the nodes that were tried by TCP, as for networks.
+/// Beyond the nodes that were tried by TCP, or by an MPI, as for networks.
 std::shared_ptr<const selection_table> table_for_tcp();
+std::shared_ptr<const selection_table> table_for_mpi();
 std::shared_ptr<const selection_table> table_for_made_up_nodes();
 /// What the environment's MUSTER_TABLE names: a file, "none", or, where it is not set, `otherwise`.
 /// Null for none. \throws as `read_table`

@@ -12,15 +12,14 @@
 
 #include "tools/library/job_rank.hpp"
 #include "tools/library/launcher/launchers.hpp"
+#include "tools/library/launcher/meet.hpp"
 #include "tools/library/launcher/muster_run.hpp"
 #include "tools/library/progress_choice.hpp"
 #include "tools/library/recording.hpp"
 #include "transports/cluster/bootstrap.hpp"
-#include "transports/cluster/rendezvous.hpp"
 #include "transports/shm/bootstrap.hpp"
 #include "transports/shm/death_watch.hpp"
 #include "transports/shm/job.hpp"
-#include "transports/tcp/interfaces.hpp"
 
 namespace muster {
 namespace {
@@ -85,37 +84,15 @@ struct world::parts {
   int exceptions_before = std::uncaught_exceptions();
 };
 
-namespace {
-
-/// Where rank 0 serves, if others do not know yet.
-tcp::listener open_door(const cluster::meeting_place& at) {
-  // A machine's own name may be one of its loopback: it serves by all of its addresses.
-  return tcp::listen_everywhere_at(at.port);
-}
-
-cluster::bootstrapped meet(meeting at) {
-  std::optional<cluster::rendezvous_server> server;
-  if (at.rank == 0 && at.rank_0_serves) {
-    server.emplace(at.door ? std::move(*at.door) : open_door(at.place), at.size, at.place.key,
-                   at.place.patience);
-  }
-  std::optional<cluster::prepared_machine> here;
-  if (at.machine) here.emplace(std::move(*shm::job::join()), *at.machine);
-  cluster::rendezvous among(at.place, at.rank, at.size);
-  return cluster::make_job(among, at.place.key, std::move(here));
-}
-
-}  // namespace
-
 std::unique_ptr<world::parts> world::join_or_alone(const world_options& options) {
   if (auto launched = launcher::meet_by_muster_run()) {
-    return std::make_unique<parts>(meet(std::move(*launched)), options);
+    return std::make_unique<parts>(launcher::meet(std::move(*launched)), options);
   }
   auto joined = shm::job::join();
   if (!joined) {
     if (auto asked = launcher::find_meeting()) {
       environment::report_unknown(asked->rank == 0);
-      cluster::bootstrapped met = meet(std::move(*asked));
+      cluster::bootstrapped met = launcher::meet(std::move(*asked));
       auto made = met.of.shape().nodes() > 1
                       ? std::make_unique<parts>(std::move(met), options)
                       : std::make_unique<parts>(std::move(met.of).here(), options,

@@ -89,6 +89,11 @@ public:
   /// again; or null.
   std::unique_ptr<cached_call> take(const call& like) noexcept;
   void keep(std::unique_ptr<cached_call> ended);
+  /// None is remembered any more; none is under way.
+  void forget_calls() noexcept {
+    last_ = {};
+    idle_.clear();
+  }
 
 private:
   /// What becomes of it.

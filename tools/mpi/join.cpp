@@ -1,14 +1,18 @@
 // The MPI shim, composed: Muster's default algorithms over shared memory, and between machines over
-// the MPI's messages.
+// the MPI's messages, or over a network of Muster's own.
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <muster/base/fixed_text.hpp>
 #include <muster/muster.hpp>
 
 #include "tools/library/job_rank.hpp"
+#include "tools/library/launcher/meet.hpp"
+#include "tools/library/launcher/private_channel.hpp"
 #include "tools/library/progress_choice.hpp"
 #include "tools/library/recording.hpp"
 #include "tools/mpi/cores.hpp"
@@ -17,6 +21,7 @@
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/network.hpp"
 #include "transports/shm/death_watch.hpp"
+#include "transports/verbs/fabric.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -26,6 +31,7 @@ public:
   joined_world(bootstrap& among, const world_options& options) : world_(among, options) {}
   muster::team& team() noexcept override { return world_.team(); }
   muster::engine& engine() noexcept override { return world_.engine(); }
+  void give_up() noexcept override {}  // ranks of one machine end without each other
 
 private:
   world world_;
@@ -33,24 +39,41 @@ private:
 
 class joined_machines final : public node {
 public:
-  joined_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
+  /// \param by what `make_place` reaches others by; may be null
+  template <class MakePlace>
+  joined_machines(cluster::job of, std::unique_ptr<messenger> by, MakePlace make_place,
                   const world_options& options)
       : by_(std::move(by)),
-        job_(cluster::make_job(all, near, {.nobody_sleeps = options.progress == progress::caller})),
-        rank_(make_job_rank(job_, {all.rank(), cluster::reach_by(all.rank(), *by_)}, options,
-                            profile::folder_asked_for())) {
+        job_(std::move(of)),
+        rank_(make_job_rank(job_, make_place(), options, profile::folder_asked_for())) {
     const auto here = job_.ranks_here();
     if (here.size() == 1) return;
-    deaths_.emplace(job_.here(), near.rank(), std::vector<std::size_t>(here.begin(), here.end()));
+    deaths_.emplace(job_.here(), job_.here().joined_as(),
+                    std::vector<std::size_t>(here.begin(), here.end()));
   }
   muster::team& team() noexcept override { return rank_->parts().team(); }
   muster::engine& engine() noexcept override { return rank_->parts().engine(); }
+  void give_up() noexcept override { rank_->fail("other ranks cannot begin"); }
 
 private:
   std::unique_ptr<messenger> by_;
   cluster::job job_;
   std::unique_ptr<job_rank> rank_;
   std::optional<shm::death_watch> deaths_;
+};
+
+/// What the MPI carries between its processes.
+class mpi_channel final : public launcher::private_channel {
+public:
+  explicit mpi_channel(bootstrap& all) : all_(all) {}
+  std::size_t rank() const noexcept override { return all_.rank(); }
+  std::size_t size() const noexcept override { return all_.size(); }
+  std::string hear_rank_0(const std::string& mine) override {
+    return std::string(tell_all(all_, fixed_text<1000>(mine)).front().view());
+  }
+
+private:
+  bootstrap& all_;
 };
 
 /// As an MPI waits: what it has under way needs looking after, too.
@@ -69,8 +92,30 @@ std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
 
 std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
                                     const node_options& options) {
-  return std::make_unique<joined_machines>(all, near, std::move(by),
-                                           with_progress_asked_for(waiting(near, options)));
+  const world_options how = with_progress_asked_for(waiting(near, options));
+  messenger& messages = *by;
+  const auto make_place = [&] {
+    return network_place{.rank = all.rank(),
+                         .others = cluster::reach_by(all.rank(), messages),
+                         .network = between_nodes::mpi};
+  };
+  const bool nobody_sleeps = how.progress == progress::caller;
+  return std::make_unique<joined_machines>(
+      cluster::make_job(all, near, {.nobody_sleeps = nobody_sleeps}), std::move(by), make_place,
+      how);
+}
+
+std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, between_machines by,
+                                    const node_options& options) {
+  const world_options how = with_progress_asked_for(waiting(near, options));
+  mpi_channel channel(all);
+  const auto fabric = by == between_machines::tcp ? verbs::fabric::tcp : verbs::fabric::verbs;
+  cluster::bootstrapped met = launcher::meet(launcher::meet_through(channel), fabric);
+  const auto make_place = [&] {
+    return network_place{
+        .rank = all.rank(), .others = cluster::reach_by(std::move(met.by)), .clock = met.clock};
+  };
+  return std::make_unique<joined_machines>(std::move(met.of), nullptr, make_place, how);
 }
 
 }  // namespace muster::mpi

@@ -19,6 +19,8 @@ public:
   /// Of all these ranks.
   virtual muster::team& team() noexcept = 0;
   virtual muster::engine& engine() noexcept = 0;
+  /// Others could not make theirs: the end of this one does not wait for them.
+  virtual void give_up() noexcept = 0;
 };
 
 struct node_options {
@@ -34,8 +36,14 @@ std::unique_ptr<node> join_node(bootstrap& among, const node_options& options);
 /// \param all  connects all of them
 /// \param near connects those of this machine, in the same order
 /// \param by   whose ranks are those of `all`
-/// \throws error, on all of them alike
+/// \throws error, perhaps on some of them alone
 std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
+                                    const node_options& options);
+
+/// The same of processes that reach those of other machines without the MPI, which only brings
+/// them together.
+/// \param by `tcp` or `verbs`
+std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, between_machines by,
                                     const node_options& options);
 
 }  // namespace muster::mpi

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
@@ -56,13 +57,16 @@ void enable(settings& in, std::string_view list) {
 void choose_progress(settings& in, std::string_view text) { in.progress = parse_progress(text); }
 
 void choose_net(settings& in, std::string_view text) {
-  if (text == "mpi") {
-    in.net = between_machines::mpi;
-  } else if (text == "leave") {
-    in.net = between_machines::leave;
-  } else {
-    refuse(environment::net.name, text, "mpi or leave");
-  }
+  constexpr std::array<std::pair<std::string_view, between_machines>, 4> known{{
+      {"mpi", between_machines::mpi},
+      {"tcp", between_machines::tcp},
+      {"verbs", between_machines::verbs},
+      {"leave", between_machines::leave},
+  }};
+  const auto* const found =
+      std::ranges::find(known, text, &std::pair<std::string_view, between_machines>::first);
+  if (found == known.end()) refuse(environment::net.name, text, "mpi, tcp, verbs or leave");
+  in.net = found->second;
 }
 
 settings settings::from_environment() {

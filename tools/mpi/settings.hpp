@@ -15,6 +15,8 @@ using call_set = std::array<std::array<bool, forms>, routines>;
 /// How ranks of different machines reach each other.
 enum class between_machines : std::uint8_t {
   mpi,    ///< by the MPI's own messages
+  tcp,    ///< by Muster's own TCP
+  verbs,  ///< by Muster's own RDMA
   leave,  ///< they do not: their calls are left to the MPI
 };
 

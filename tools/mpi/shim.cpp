@@ -37,10 +37,10 @@ void print_report(const usages* own) {
   std::fputs(describe(whole).c_str(), stderr);
 }
 
-/// Whether ranks of different machines can reach each other by the MPI's messages: whoever drives
+/// Whether ranks of different machines can reach each other. By the MPI's messages: whoever drives
 /// the engine has to be allowed to call it.
 bool reaches_machines(const settings& own, const conditions& found) {
-  if (own.net == between_machines::leave) return false;
+  if (own.net != between_machines::mpi) return own.net != between_machines::leave;
   const bool may_have_thread = own.progress.who != progress_choice::by::caller;
   return found.hook != progress_hook::without_mpi && (!may_have_thread || found.all_have_threads);
 }
@@ -80,9 +80,13 @@ void shim::begin(notice_board* board) {
   auto mine = joining::done;
   try {
     const node_options how{.may_nap = !found.some_have_threads};
-    ranks = joins_machines
-                ? join_machines(world, near, std::make_unique<mpi_messenger>(MPI_COMM_WORLD), how)
-                : join_node(near, how);
+    if (!joins_machines) {
+      ranks = join_node(near, how);
+    } else if (own.net == between_machines::mpi) {
+      ranks = join_machines(world, near, std::make_unique<mpi_messenger>(MPI_COMM_WORLD), how);
+    } else {
+      ranks = join_machines(world, near, own.net, how);
+    }
   } catch (const error& failed) {
     why = failed.text();
     mine = failed.code() == errc::invalid_argument ? joining::wrong_setting : joining::failed;
@@ -91,6 +95,7 @@ void shim::begin(notice_board* board) {
     mine = joining::failed;
   }
   if (!all_joined(joins_machines ? world : near, mine, why, own.report)) {
+    if (ranks) ranks->give_up();
     ranks.reset();
     PMPI_Comm_free(&together);
     return;

@@ -16,6 +16,7 @@
 
 #include "tools/mpi/agreement.hpp"
 #include "tools/mpi/call.hpp"
+#include "tools/mpi/choose.hpp"
 #include "tools/mpi/communicator.hpp"
 #include "tools/mpi/devices.hpp"
 #include "tools/mpi/driver.hpp"
@@ -78,6 +79,9 @@ public:
   /// The program is about to wait for a request: if it is a nonblocking collective's, drives that
   /// to its end, which takes less than the MPI's own waiting would.
   static void awaited(MPI_Request request);
+  /// See `choose_function`.
+  static bool choose(const arguments& like, const char* algorithm, fixed_text<200>& said);
+
   /// The program looks at requests: completes those of collectives that have ended where the MPI's
   /// own progress cannot.
   static void looked_at();

@@ -18,7 +18,6 @@
 #include "transports/tcp/interfaces.hpp"
 #include "transports/tcp/rails.hpp"
 #include "transports/tcp/zero_copy_sends.hpp"
-#include "transports/verbs/fabric.hpp"
 #include "transports/verbs/ports.hpp"
 
 namespace muster::cluster {
@@ -156,7 +155,7 @@ std::string why_not_by_rdma(const std::vector<verbs::paths>& ways, std::size_t r
                             const std::vector<place>& places, const std::string& why_none) {
   for (std::size_t peer = 0; peer < places.size(); ++peer) {
     if (places[peer].node == places[rank].node || (!ways.empty() && !ways[peer].empty())) continue;
-    return "MUSTER_FABRIC is 'verbs', and rank " + std::to_string(rank) + " does not reach rank " +
+    return "RDMA is asked for alone, and rank " + std::to_string(rank) + " does not reach rank " +
            std::to_string(peer) +
            " by RDMA: " + (why_none.empty() ? "their ports share no network" : why_none);
   }
@@ -199,11 +198,10 @@ muster::machine agree(const std::vector<outcome>& all, std::size_t subflows) {
 
 }  // namespace
 
-bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
+bootstrapped make_job(rendezvous& among, const tcp::job_key& key, verbs::fabric asked,
                       std::optional<prepared_machine> prepared) {
   check_versions(tell_all(among, version_text(version)));
   tcp::open_rails rails = tcp::listen_on_rails(among.address_for_others());
-  const verbs::fabric asked = verbs::fabric_asked_for();
   const verbs::found_ports ports =
       asked == verbs::fabric::tcp ? verbs::found_ports() : verbs::find_ports();
   const introduction mine{.who = shm::describe_this_process(),

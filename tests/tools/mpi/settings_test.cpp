@@ -61,5 +61,16 @@ TEST_CASE("settings: who drives") {
   }
 }
 
+TEST_CASE("settings: how ranks of different machines reach each other") {
+  settings some;
+  CHECK(some.net == between_machines::mpi);
+  choose_net(some, "tcp");
+  CHECK(some.net == between_machines::tcp);
+  choose_net(some, "leave");
+  CHECK(some.net == between_machines::leave);
+  CHECK(complaint_of(choose_net, "udp") ==
+        "MUSTER_NET: 'udp' is unknown; expected mpi, tcp, verbs or leave");
+}
+
 }  // namespace
 }  // namespace muster::mpi

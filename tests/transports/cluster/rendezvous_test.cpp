@@ -166,7 +166,8 @@ TEST_CASE("different versions in one job are named, by all ranks") {
     for (const std::size_t rank : {0, 1}) {
       all.emplace_back([&, rank] {
         cluster::rendezvous among(where.at, rank, 3);
-        const auto why = failure_of([&] { cluster::make_job(among, where.at.key); });
+        const auto why =
+            failure_of([&] { cluster::make_job(among, where.at.key, verbs::fabric::tcp); });
         if (why) said[rank] = why->text();
       });
     }

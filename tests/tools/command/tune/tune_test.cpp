@@ -106,7 +106,8 @@ TEST_CASE("the largest number of nodes tried stands for more, whatever was tried
 }
 
 TEST_CASE("the tables that come with Muster say nothing of one node, and are known algorithms") {
-  for (const auto& table : {table_for_networks(), table_for_tcp(), table_for_made_up_nodes()}) {
+  for (const auto& table :
+       {table_for_networks(), table_for_tcp(), table_for_mpi(), table_for_made_up_nodes()}) {
     CHECK(!table->rules().empty());
     run_threads(1, [&](team& alone) { alone.select_by(table); });
     for (const selection_table::rule& each : table->rules()) CHECK(each.nodes.first >= 2);
@@ -125,7 +126,8 @@ void exchange(team& of, std::size_t count) {
 }
 
 TEST_CASE("ranks of uneven nodes select alike by the tables that come with Muster") {
-  for (const auto& table : {table_for_networks(), table_for_tcp(), table_for_made_up_nodes()}) {
+  for (const auto& table :
+       {table_for_networks(), table_for_tcp(), table_for_mpi(), table_for_made_up_nodes()}) {
     const auto call_all = [&](team& of) {
       of.select_by(table);
       for (const std::size_t count : {1, 100, 5000}) exchange(of, count);

@@ -1,0 +1,45 @@
+#include "tools/mpi/choose.hpp"
+
+#include <memory>
+#include <string_view>
+
+#include <muster/run/perform.hpp>
+
+#include "tools/mpi/shim.hpp"
+
+namespace muster::mpi {
+
+bool shim::choose(const arguments& like, const char* algorithm, fixed_text<200>& said) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self == nullptr) {
+    said = std::string_view("all calls go to the MPI");
+    return false;
+  }
+  const driver::entry here(self->driver_);
+  const std::shared_ptr<communicator>& world = self->communicators_.find(MPI_COMM_WORLD);
+  if (world->in_the_making()) self->await_made(*world);
+  if (const char* const why = world->reason_to_leave()) {
+    said = std::string_view(why);
+    return false;
+  }
+  team& on = world->team();
+  try {
+    if (algorithm != nullptr) {
+      world->forget_calls();
+      on.choose(like.what, algorithm);
+    }
+    said = chosen_algorithm(on, like);
+    return true;
+  } catch (const error& why) {
+    on.choose(like.what, "");
+    said = std::string_view(why.text());
+    return false;
+  }
+}
+
+}  // namespace muster::mpi
+
+extern "C" bool muster_choose(const muster::arguments& like, const char* algorithm,
+                              muster::fixed_text<200>& said) {
+  return muster::mpi::shim::choose(like, algorithm, said);
+}
