@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <muster/base/version.hpp>
+
 #include "tools/mpi/agreement.hpp"
 
 namespace muster::mpi {
@@ -78,6 +80,8 @@ void complain(const std::string& why) {
 
 }  // namespace
 
+const char* notice() noexcept { return "muster-" MUSTER_VERSION; }
+
 bool all_are_present(notice_board* board, bool tells) {
   const communicator_bootstrap world(MPI_COMM_WORLD);
   if (world.size() == 1) return true;
@@ -90,7 +94,8 @@ bool all_are_present(notice_board* board, bool tells) {
   const std::size_t missing = find_missing(*board, world.rank(), world.size());
   if (missing == world.size()) return true;
   if (tells && is_first_present(*board, world.rank())) {
-    complain("rank " + std::to_string(missing) + " has no library; expected it on all ranks");
+    complain("rank " + std::to_string(missing) +
+             " has no library of Muster " MUSTER_VERSION "; expected it on all ranks");
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// Which processes of a program have this library. A program may have several parts, of which one is
+// Which processes of a program have this library, of this version: another one's counts as none, as
+// the two would not understand each other. A program may have several parts, of which one is
 // linked otherwise or was started without the variable that loads the library: its MPI_Init returns
 // and it goes on, so that nobody may call anything of the MPI that waits for it. What each process
 // says to its launcher before MPI_Init tells.
@@ -8,6 +9,9 @@
 #include <memory>
 
 namespace muster::mpi {
+
+/// What such a notice is called: with the version.
+const char* notice() noexcept;
 
 /// What this process's launcher keeps of what the processes of a program say.
 class notice_board {

@@ -41,7 +41,7 @@ private:
 
   template <class Number>
   std::string place_of(Number rank) const {
-    return " kvsname=" + space_ + " key=muster-" + std::to_string(rank);
+    return " kvsname=" + space_ + " key=" + notice() + "-" + std::to_string(rank);
   }
 
   pmi_wire wire_;

@@ -10,8 +10,6 @@
 namespace muster::mpi {
 namespace {
 
-constexpr const char* notice = "muster.present";
-
 class board final : public notice_board {
 public:
   explicit board(std::unique_ptr<launcher::pmix_library> with) : with_(std::move(with)) {}
@@ -20,11 +18,12 @@ public:
     pmix_value_t here{};
     here.type = PMIX_BOOL;
     here.data.flag = true;
-    return with_->put(notice, here);
+    return with_->put(notice(), here);
   }
   // All that will ever be said has been said.
   bool has_notice_of(std::size_t rank) override {
-    return with_->get(with_->process(static_cast<pmix_rank_t>(rank)), notice, false) != nullptr;
+    const pmix_proc_t process = with_->process(static_cast<pmix_rank_t>(rank));
+    return with_->get(process, notice(), false) != nullptr;
   }
 
 private:

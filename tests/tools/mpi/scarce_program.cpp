@@ -1,6 +1,9 @@
 // A communicator whose team one rank cannot make, for want of memory of its own: calls on it fail
-// on all ranks, and say why; others go on.
+// on all ranks, and say why; others go on. With "begin" rank 1 cannot even begin between machines:
+// all calls are the MPI's.
 
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,6 +11,7 @@
 
 #include "tests/harness/scarce_memory.hpp"
 #include "tests/tools/mpi/job.hpp"
+#include "transports/mpi/endpoint.hpp"
 
 namespace {
 
@@ -47,11 +51,25 @@ void fail_on_all(job& mine) {
   MPI_Comm_free(&one);
 }
 
+/// As launchers say it to those who have not begun MPI yet.
+bool will_be_rank_1() {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    const char* const rank = std::getenv(name);
+    if (rank != nullptr) return std::string_view(rank) == "1";
+  }
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool cannot_begin = argc > 1 && std::string_view(argv[1]) == "begin";
+  std::optional<scarce_memory> scarce;
+  if (cannot_begin && will_be_rank_1()) scarce.emplace(sizeof(muster::mpi::endpoint));
   job mine(argc, argv);
-  for (int i = 0; i < 3; ++i) fail_on_all(mine);
+  if (scarce) mine.check_equal(scarce->refused(), 1U, "allocations that were refused");
+  scarce.reset();
+  for (int i = 0; i < 3 && !cannot_begin; ++i) fail_on_all(mine);
   mine.now("another team");
   MPI_Comm another = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &another);

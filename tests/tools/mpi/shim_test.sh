@@ -76,15 +76,17 @@ start() {
   fi
   launch -n "$ranks" "${variables[@]}" "$@"
 }
-# start_parts PART…: a program of several parts, each RANKS, or RANKS+ where it has the shim.
+# start_parts PART…: a program of several parts, each RANKS, or RANKS+ where it has the shim, or RANKS- where it has one
+# of another version.
 start_parts() {
   local all=() one preloaded
   for one in "$@"; do
     preloaded=
     [ "$one" = "${one%+}" ] || preloaded=$shim
+    [ "$one" = "${one%-}" ] || preloaded=$folder/other_version.so
     [ "$mpi" = openmpi ] || preloaded=${preloaded:+$preloaded:}$yield
     [ ${#all[@]} = 0 ] || all+=(:)
-    all+=(-n "${one%+}" env "${env[@]}" ${preloaded:+"LD_PRELOAD=$preloaded"} "$(program parts)")
+    all+=(-n "${one%[+-]}" env "${env[@]}" ${preloaded:+"LD_PRELOAD=$preloaded"} "$(program parts)")
   done
   launch "${all[@]}"
 }
@@ -133,8 +135,8 @@ by_muster() {
   return $answer
 }
 profiled() { grep '^profiler:' "$out" | sort; }
-# Its output is this line alone.
-says_only() { [ "$status" = 0 ] && [ "$(cat "$out")" = "$1" ]; }
+# says_only LINE…: its output is these lines alone, in any order.
+says_only() { [ "$status" = 0 ] && [ "$(sort "$out")" = "$(printf '%s\n' "$@" | sort)" ]; }
 matches() { grep -qE -- "$1" "$out"; }
 # What a job might leave: files, sockets, processes.
 traces() {
@@ -197,12 +199,18 @@ case $part in
     env=(MUSTER_REPORT=1)
     start_parts 2+ 3+
     check "all parts have the library: by Muster" took allgather
+    version=$(grep -aoP 'muster-\K[0-9.]+(?=\x00)' "$shim" | head -n 1)
+    # lacks RANK VERSION: what is said where a rank has no library of that version.
+    lacks() { echo "muster: all calls go to the MPI: rank $1 has no library of Muster $2; expected it on all ranks"; }
     start_parts 2+ 2
-    check "a part lacks it: one rank says which" \
-      says_only 'muster: all calls go to the MPI: rank 2 has no library; expected it on all ranks'
+    check "a part lacks it: one rank says which" says_only "$(lacks 2 "$version")"
     start_parts 1 3+
-    check "the first part lacks it: one rank says so" \
-      says_only 'muster: all calls go to the MPI: rank 0 has no library; expected it on all ranks'
+    check "the first part lacks it: one rank says so" says_only "$(lacks 0 "$version")"
+    other=${version%?}$(((${version: -1} + 1) % 10))
+    sed "s/\([mM]uster[- ]\)${version//./\\.}/\1$other/g" "$shim" >"$folder/other_version.so"
+    start_parts 2+ 2-
+    check "a part has another version: one rank of each says so" \
+      says_only "$(lacks 2 "$version")" "$(lacks 0 "$other")"
     env=()
     if [ "$mpi" = openmpi ]; then # MPICH refuses to start processes here, also alone
       check "processes that start others" right 2 spawning
@@ -417,6 +425,13 @@ case $part in
     env=(MUSTER_REPORT=1 MUSTER_NET=leave)
     check "calls between hosts left to the MPI: report" reports $ranks "$(program collectives)" alone 1
     check "calls between hosts left to the MPI: why" says 'ranks on several machines'
+    env=(MUSTER_REPORT=1)
+    check "over hosts: a rank that cannot begin: report" reports $ranks "$(program scarce)" begin
+    check "over hosts: a rank that cannot begin: why" says 'all calls go to the MPI'
+    env=(MUSTER_NET=tcp)
+    check "over hosts, by Muster's own TCP" right $ranks collectives
+    check "over hosts, by Muster's own TCP, nonblocking" by_muster $ranks requests ialltoall
+    check "over hosts, by Muster's own TCP: MPI_Abort" fails $ranks "$(program leaving)" abort
     env=()
     check "over hosts: MPI_Abort" fails $ranks "$(program leaving)" abort
     start $ranks "$(program leaving)" killed
