@@ -36,7 +36,17 @@
 namespace muster::bench {
 namespace {
 
+/// An MPI, in the ways that it is measured alone.
+std::vector<library> ways_of(library mpi, std::size_t hosts) {
+  std::vector<library> ways;
+  for (const library which : usual_peers(hosts)) {
+    if (program_of(which) == mpi) ways.push_back(which);
+  }
+  return ways;
+}
+
 std::vector<library> peers_of(const options& wanted) {
+  if (wanted.shim_under) return ways_of(*wanted.shim_under, wanted.hosts);
   if (wanted.peers) return *wanted.peers;
   std::vector<library> peers = usual_peers(wanted.hosts);
   const program_places places = find_programs();
@@ -110,8 +120,7 @@ void require_ranks_for_hosts(const options& wanted) {
         fmt::format("--hosts-made: {} hosts for {} ranks; expected at most one for each (--ranks)",
                     wanted.hosts, fewest));
   }
-  if (wanted.nodes == 1 && !wanted.shim_under) return;
-  throw std::runtime_error("--hosts-made: goes with neither --nodes nor --shim");
+  if (wanted.nodes != 1) throw std::runtime_error("--hosts-made: does not go with --nodes");
 }
 
 void require_hosts_for_peers(const options& wanted) {
@@ -173,8 +182,8 @@ void require_whole_shim(const options& wanted) {
   if (wanted.late && wanted.how.compute_us > 0) {
     throw std::runtime_error("--compute: does not go with --arrivals");
   }
-  if (wanted.nodes != 1 || !wanted.algorithms.empty() || !wanted.catalog_file.empty()) {
-    throw std::runtime_error("--shim: goes with neither --nodes nor --algorithms nor --catalog");
+  if (wanted.nodes != 1 || !wanted.catalog_file.empty()) {
+    throw std::runtime_error("--shim: goes with neither --nodes nor --catalog");
   }
 }
 
@@ -389,12 +398,6 @@ std::vector<library> parse_peers(const std::string& text) {
   return peers;
 }
 
-library parse_shim(const std::string& text) {
-  const auto which = library_named(text);
-  if (which == library::openmpi || which == library::mpich) return *which;
-  throw std::invalid_argument(fmt::format("'{}' is not an MPI; expected openmpi or mpich", text));
-}
-
 /// One of two words.
 bool parse_word(const std::string& text, std::string_view usual, std::string_view other) {
   if (text == usual || text == other) return text == other;
@@ -488,6 +491,7 @@ Examples:
   muster bench -n 2,4,16 --shim mpich --excluded
   muster bench alltoall -n 2,16 --shim openmpi --nonblocking
   MUSTER_PROGRESS=thread muster bench alltoall -n 2 --shim openmpi --nonblocking --compute 500
+  muster bench alltoall allgather -n 4 --shim openmpi --hosts-made 2
 )";
 
 }  // namespace
@@ -557,11 +561,7 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->type_name("PEERS");
   bench
       ->add_option_function<std::string>(
-          "--shim",
-          [wanted](const std::string& text) {
-            wanted->shim_under = parse_shim(text);
-            wanted->peers = std::vector{*wanted->shim_under};
-          },
+          "--shim", [wanted](const std::string& text) { wanted->shim_under = parse_shim(text); },
           "measure Muster preloaded into this MPI, openmpi or mpich, beside the MPI alone")
       ->check(CLI::Validator(checked(parse_shim), ""))
       ->excludes("--vs")

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include <muster/environment/environment.hpp>
@@ -91,6 +93,16 @@ arguments openmpi_fabric() {
   return all;
 }
 
+/// Muster's variables, of which Open MPI tells no other host unasked.
+arguments settings_passed_on() {
+  arguments all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::strcspn(*entry, "="));
+    if (name.starts_with("MUSTER_")) append(all, {"-x", std::string(name)});
+  }
+  return all;
+}
+
 /// Over made hosts, which have cores of their own.
 arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
                            const std::string& shell) {
@@ -105,6 +117,7 @@ arguments placing_on_hosts(mpirun::mpi which, const extent& size, bool own_core,
   append(all, openmpi_fabric());
   if (!own_core) append(all, {"--mca", "mpi_yield_when_idle", "1"});
   append(all, {"-x", environment::bench_socket.name});
+  append(all, settings_passed_on());
   return all;
 }
 
@@ -129,6 +142,10 @@ arguments mpi_arguments(library mpi, const extent& size, bool own_core,
   const std::string yielding(mpirun::preloaded_on_shared_cores(which));
   if (!own_core && !yielding.empty()) preloaded.push_back(places.workers / yielding);
   if (!preloaded.empty()) append(all, mpirun::set_variable(which, "LD_PRELOAD", joined(preloaded)));
+  // A call that is never measured: all is made ready for it, as for any other.
+  if (with_shim && places.excluded) {
+    append(all, mpirun::set_variable(which, environment::enable.name, "ibarrier"));
+  }
   all.push_back(worker_of(mpi, places.workers));
   return all;
 }
@@ -152,6 +169,12 @@ std::optional<library> library_named(std::string_view name) {
     if (name_of(which) == name) return which;
   }
   return std::nullopt;
+}
+
+library parse_shim(const std::string& text) {
+  const auto which = library_named(text);
+  if (which == library::openmpi || which == library::mpich) return *which;
+  throw std::invalid_argument(fmt::format("'{}' is not an MPI; expected openmpi or mpich", text));
 }
 
 library program_of(library which) {
@@ -224,10 +247,7 @@ command launch_command(library which, const extent& size, std::size_t cores,
   const library starts = with_shim ? *places.shim_under : which;
   if (starts == library::muster) return {muster_arguments(size, places), {}};
   if (starts == library::gloo) return {gloo_arguments(size, places), {}};
-  arguments environment;
-  // A call that is never measured: all is made ready for it, as for any other.
-  if (with_shim && places.excluded) environment.emplace_back("MUSTER_ENABLE=ibarrier");
-  return {mpi_arguments(starts, size, own_core, places, with_shim), environment};
+  return {mpi_arguments(starts, size, own_core, places, with_shim), {}};
 }
 
 }  // namespace muster::bench

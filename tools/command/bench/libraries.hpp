@@ -25,6 +25,8 @@ std::string_view name_of(library which);
 /// As in tables and plots.
 std::string_view title_of(library which);
 std::optional<library> library_named(std::string_view name);
+/// The MPI that a shim goes into. \throws std::invalid_argument for anything else
+library parse_shim(const std::string& text);
 
 /// The library itself, or the one of which it is another way to be told: Open MPI with HAN is
 /// Open MPI.

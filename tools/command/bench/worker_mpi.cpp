@@ -1,4 +1,5 @@
 // A rank of `muster bench` on an MPI library; compiled once against each of them.
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "tools/command/bench/direct.hpp"
 #include "tools/command/bench/uniform_blocks.hpp"
 #include "tools/command/bench/worker.hpp"
+#include "tools/mpi/choose.hpp"
 
 namespace muster::bench {
 namespace {
@@ -48,10 +50,10 @@ public:
     type_ = type_of(job.how.type);
     in_word_ = static_cast<int>(word_bytes / size_of(job.how.type));
     compute_ = std::chrono::duration<double, std::micro>(job.compute_us);
-    if (!nonblocking_ || job.what == allreduce || job.what == allgather || job.what == alltoall) {
-      return "default";
+    if (nonblocking_ && job.what != allreduce && job.what != allgather && job.what != alltoall) {
+      throw std::invalid_argument("nonblocking: measured of allreduce, allgather and alltoall");
     }
-    throw std::invalid_argument("nonblocking: measured of allreduce, allgather and alltoall");
+    return choose_in_muster(job);
   }
 
   template <class T>
@@ -157,6 +159,24 @@ public:
   }
 
 private:
+  /// Where Muster is loaded into this MPI, it is told; a call runs what it says.
+  std::string choose_in_muster(const order& job) {
+    static const auto choose =
+        reinterpret_cast<muster::mpi::choose_function>(::dlsym(RTLD_DEFAULT, mpi::choose_name));
+    const std::string asked(job.asked.view());
+    if (choose == nullptr) return "default";
+    arguments like = call_of(job.what, job.bytes / size_of(job.how.element_of(job.what)),
+                             job.how.element_of(job.what));
+    uniform_blocks<std::size_t> blocks;
+    blocks.arrange(like.count, size());
+    const block_layout layout{blocks.counts(), blocks.displacements()};
+    lay_out(like, rank(), layout);
+    const char* const id = asked == automatic ? "" : asked.c_str();
+    fixed_text<200> said;
+    if (choose(like, asked.empty() ? nullptr : id, said)) return std::string(said.view());
+    if (asked.empty()) return "default";
+    throw std::invalid_argument(std::string(said.view()));
+  }
   finished await() {
     compute();
     MPI_Wait(&request_, MPI_STATUS_IGNORE);

@@ -37,6 +37,7 @@ may be edited by hand. MUSTER_TABLE=none goes without the one that comes with Mu
 Examples:
   muster tune alltoall allgather --nodes 1,4 --ppn 4 --table here.json --plot here.svg
   muster tune --hosts-made --nodes 2,4 --ppn 1,4 --table tcp.json
+  muster tune --hosts-made --shim openmpi --nodes 2,4 --ppn 1,4 --table mpi.json
   muster tune --machine hdr100 --nodes 2,8,32 --ppn 56 alltoall --table hdr100.json --plot hdr100.svg
   muster tune allgather --catalog mine.so --nodes 1 --ppn 4 --table here.json
   MUSTER_TABLE=hdr100.json ./program
@@ -79,6 +80,14 @@ void add_options(CLI::App& tune, const std::shared_ptr<options>& wanted) {
           ->excludes("--machine");
   bench::add_link_rate_option(tune, wanted->link_rate)->needs(hosts);
   tune.add_flag(made_hosts::inside, wanted->hosts_are_made)->group("");
+  tune.add_option_function<std::string>(
+          "--shim",
+          [wanted](const std::string& text) { wanted->shim_under = bench::parse_shim(text); },
+          "calls of this MPI, openmpi or mpich, into whose ranks Muster is preloaded, and by whose "
+          "messages hosts talk")
+      ->check(CLI::Validator(checked(bench::parse_shim), ""))
+      ->needs(hosts)
+      ->type_name("MPI");
   catalogs::add_catalog_option(tune, wanted->catalog_file);
   add_numbers(tune, "--nodes", wanted->nodes, "numbers of nodes");
   add_numbers(tune, "--ppn", wanted->ranks_a_node, "ranks on each");

@@ -11,6 +11,7 @@
 #include <muster/environment/environment.hpp>
 
 #include "tools/command/bench/measured.hpp"
+#include "tools/command/shared/made_hosts.hpp"
 #include "tools/command/sim/run.hpp"
 #include "tools/report/machine.hpp"
 #include "transports/shm/trip.hpp"
@@ -30,10 +31,15 @@ std::optional<double> simulate(const simulator::job& how, const spot& at,
 /// A job of the ranks of one team after the other.
 class laboratory {
 public:
-  laboratory(const bench::sampling& how, bool on_hosts, const std::filesystem::path& library,
-             bench::job_set::notice tell)
-      : on_hosts_(on_hosts), tell_(std::move(tell)), sampler_(how, shm::probe_cpus()) {
-    if (!library.empty()) places_.catalog_file = std::filesystem::absolute(library);
+  laboratory(const options& wanted, bench::job_set::notice tell)
+      : on_hosts_(wanted.on_hosts),
+        tell_(std::move(tell)),
+        sampler_(wanted.how, shm::probe_cpus()) {
+    places_.shim_under = wanted.shim_under;
+    if (on_hosts_) places_.remote_shell = made_hosts::write_remote_shell(folder_.path());
+    if (!wanted.catalog_file.empty()) {
+      places_.catalog_file = std::filesystem::absolute(wanted.catalog_file);
+    }
   }
 
   times measure(const spot& at, std::span<const std::string> algorithms) {
@@ -66,6 +72,7 @@ private:
 
   bool on_hosts_;
   bench::job_set::notice tell_;
+  bench::temporary_folder folder_{"muster-tune"};
   bench::program_places places_ = bench::find_programs();
   bench::interrupt_watch interrupts_;
   bench::sampler sampler_;
@@ -90,11 +97,9 @@ stopwatch simulated(const sim::model& machine, catalog rows, std::size_t calls) 
   };
 }
 
-stopwatch real_ranks(const bench::sampling& how, bool on_hosts,
-                     const std::filesystem::path& library,
-                     std::function<void(const std::string&)> tell) {
+stopwatch real_ranks(const options& wanted, std::function<void(const std::string&)> tell) {
   ::setenv(environment::table.name, "none", 1);  // `automatic` is what there is without a table
-  const auto here = std::make_shared<laboratory>(how, on_hosts, library, std::move(tell));
+  const auto here = std::make_shared<laboratory>(wanted, std::move(tell));
   return [here](const spot& at, std::span<const std::string> algorithms) {
     return here->measure(at, algorithms);
   };

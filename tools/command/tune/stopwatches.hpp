@@ -18,12 +18,9 @@ stopwatch simulated(const sim::model& machine, catalog rows, std::size_t calls);
 
 /// Real ranks of this machine, as `muster bench` measures them: a process each, those of several
 /// nodes on made-up ones, the algorithms by turns; all results are checked.
-/// \param on_hosts on made hosts instead
-/// \param library adds to the algorithms that there are; empty: none
-/// \param tell    is given what people should know
-stopwatch real_ranks(const bench::sampling& how, bool on_hosts,
-                     const std::filesystem::path& library,
-                     std::function<void(const std::string&)> tell);
+/// \param wanted how, on which hosts, and with what added to the algorithms that there are
+/// \param tell   is given what people should know
+stopwatch real_ranks(const options& wanted, std::function<void(const std::string&)> tell);
 
 /// This machine and today, for people.
 std::string measured_here();

@@ -88,8 +88,7 @@ int run(const options& wanted) {
   fmt::print("{:<44} {:<28} {:>10} {:>6}\n", where, "fastest", "time", "gain");
   const stopwatch time =
       simulate ? simulated(simulator::find_model(wanted.machine), known.rows(), wanted.calls)
-               : real_ranks(wanted.how, wanted.on_hosts, wanted.catalog_file,
-                            [&meter](const std::string& text) { meter.note(text); });
+               : real_ranks(wanted, [&meter](const std::string& text) { meter.note(text); });
   const std::vector<winner> found = measure(spots, known.rows(), time, meter);
   const std::string text = to_json(make_table(found), where);
   if (wanted.table.empty()) {

@@ -59,8 +59,10 @@ selection_table make_table(const std::vector<winner>& found);
 
 struct options {
   std::string machine;  ///< a model to simulate, see simulator::find_model; empty: real ranks here
-  bool on_hosts = false;        ///< nodes are made hosts, which TCP connects
-  std::string link_rate = {};   ///< of theirs; empty: any
+  bool on_hosts = false;       ///< nodes are made hosts, which TCP connects
+  std::string link_rate = {};  ///< of theirs; empty: any
+  /// The MPI by whose messages hosts talk, and into whose ranks Muster is loaded; nothing: none.
+  std::optional<bench::library> shim_under = {};
   bool hosts_are_made = false;  ///< and this process is among them
   std::vector<std::size_t> nodes{1, 2, 4};
   std::vector<std::size_t> ranks_a_node{1, 4};

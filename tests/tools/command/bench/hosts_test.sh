@@ -25,7 +25,12 @@ check "by name" says "--vs: openmpi_han is measured between hosts alone"
 check "more hosts than ranks" bench 1 barrier -n 2 --hosts-made 3
 check "are refused" says "--hosts-made: 3 hosts for 2 ranks; expected at most one for each (--ranks)"
 check "with nodes" bench 1 barrier -n 4 --hosts-made 2 --nodes 2
-check "hosts do not go" says "--hosts-made: goes with neither --nodes nor --shim"
+check "hosts do not go" says "--hosts-made: does not go with --nodes"
+
+check "Muster in an MPI over hosts" bench 0 alltoall -n 4 --sizes 8 --hosts-made 2 --shim openmpi
+check "beside that MPI, also with HAN" fills 3
+check "is right" holds "one['verified'] and one['hosts'] == 2"
+check "and says who called" counts 1 "one['version'].startswith('Muster in Open MPI ')"
 
 check "a table for hosts" eval 'timeout 60 "$muster" tune barrier --hosts-made --nodes 2 --ppn 1 --rounds 1 \
   --quiet --table "$folder/table.json" >"$out" 2>&1'
