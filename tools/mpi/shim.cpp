@@ -102,7 +102,7 @@ void shim::begin(notice_board* board) {
   }
   if (joins_machines) {
     PMPI_Comm_free(&together);
-    PMPI_Comm_dup(MPI_COMM_WORLD, &together);
+    together = MPI_COMM_WORLD;
   }
   // Until `end`, which may come when static objects have been destroyed. release: all of it, for
   // other threads.
@@ -156,7 +156,7 @@ shim::shim(const settings& own, const conditions& found, MPI_Comm together,
 shim::~shim() {
   delete_done_with();
   free_operations();
-  PMPI_Comm_free(&together_);
+  if (together_ != MPI_COMM_WORLD) PMPI_Comm_free(&together_);
 }
 
 usages shim::report() {

@@ -173,8 +173,8 @@ private:
   static int cancel(void* extra, int complete);
 
   settings settings_;
-  call_set taken_;  // of the enabled ones
-  MPI_Comm together_;
+  call_set taken_;     // of the enabled ones
+  MPI_Comm together_;  // whose ranks are the node's: MPI_COMM_WORLD, or one of its own
   std::unique_ptr<node> node_;
   driver driver_;
   progress_hook hook_;
