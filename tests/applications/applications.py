@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """MPI programs, unchanged, with and without the shim: real ones, and kernels of our own.
 
-usage: applications.py --libraries FOLDER --test NAME [--mpi NAME]
+usage: applications.py --libraries FOLDER --test NAME [--mpi NAME] [--hosts TOOL]
        applications.py --libraries FOLDER --measure programs,kernels [--mpi NAME,NAME] [--ranks N,N,…]
                        [--runs N] [--blocks SIZE,SIZE,…] [--page FILE]
 
---test runs one of them both ways and compares its answers; the last line counts the cases.
+--test runs one of them both ways and compares its answers; the last line counts the cases. With --hosts its ranks are
+spread over two hosts that tools/hosts makes of this machine, which Open MPI's TCP connects.
 --measure times them, both ways in turns, and writes Markdown tables.
 
 FOLDER is where Bazel puts what it builds: tools/mpi, tools/command/bench and tests/applications are looked for in it.
@@ -185,6 +186,8 @@ KERNELS = ("transpose", "sort", "first_calls")
 FIRST_CALLS = 20
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 LIBRARIES = pathlib.Path(".")
+MAKES_HOSTS = None  # tools/hosts, where ranks are spread over two hosts
+NETWORK = "10.77.0.0/24"  # theirs
 
 
 def shim_for(mpi):
@@ -202,11 +205,24 @@ def launcher(mpi, folder, ranks, preload, variables):
         command = ["mpirun.mpich", "-n", str(ranks), "-bind-to", "core"]
         return command + [word for one in variables for word in ("-genv", *one.split("=", 1))]
     variables = variables + ([f"LD_PRELOAD={preloaded[0]}"] if preloaded else [])
-    command = ["mpirun.openmpi", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
-               "--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed",
+    before, places = [], ["--map-by", "core", "--bind-to", "core:overload-allowed"]
+    if MAKES_HOSTS:
+        before, places = [str(MAKES_HOSTS), "2"], on_hosts(folder, ranks)
+    command = [*before, "mpirun.openmpi", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
+               "--oversubscribe", *places,
                "--mca", "mpi_yield_when_idle", str(int(yields)), "--mca", "orte_tmpdir_base", str(folder),
                "--mca", "btl_vader_backing_directory", str(folder), "-np", str(ranks)]
     return command + [word for one in variables for word in ("-x", one)]
+
+
+def on_hosts(folder, ranks):
+    """What Open MPI's launcher is told of two made hosts."""
+    shell = folder / "rsh"
+    shell.write_text(f'#!/bin/sh\nexec {MAKES_HOSTS} --rsh "$@"\n')
+    shell.chmod(0o755)
+    return ["--bind-to", "none", "--host", f"h0:{ranks - ranks // 2},h1:{ranks // 2}",
+            "--mca", "plm_rsh_agent", str(shell), "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp",
+            "--mca", "oob_tcp_if_include", NETWORK, "--mca", "btl_tcp_if_include", NETWORK]
 
 
 def run(application, folder, ranks, short, preload, variables=()):
@@ -370,10 +386,11 @@ def names_of(allowed):
 
 
 def main():
-    global LIBRARIES
+    global LIBRARIES, MAKES_HOSTS
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--libraries", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--test", choices=[*APPLICATIONS, *KERNELS])
+    parser.add_argument("--hosts", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--measure", type=names_of(TABLES), default=list(TABLES))
     parser.add_argument("--mpi", type=names_of(MPIS), default=list(MPIS))
     parser.add_argument("--ranks", type=lambda text: [int(one) for one in text.split(",")], default=[2, 4])
@@ -382,7 +399,7 @@ def main():
                         default=[parse_size(one) for one in ("256K", "1M", "4M", "16M", "32M")])
     parser.add_argument("--page", type=pathlib.Path)
     args = parser.parse_args()
-    LIBRARIES = args.libraries
+    LIBRARIES, MAKES_HOSTS = args.libraries, args.hosts
     return test_all(args.test, args.mpi[0]) if args.test else measure(args)
 
 
