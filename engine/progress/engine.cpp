@@ -251,14 +251,25 @@ void engine::relax(idle_time& idle) {
       return;
     }
     const clock_time waited = time - idle.since;
-    if (waited >= patience() && waiting_.when_idle != idling::looks_on) {
-      if (waiting_.when_idle == idling::sleeps) return sleep();
+    const bool rests = waited >= patience() && waiting_.when_idle != idling::looks_on;
+    if (rests && waiting_.when_idle == idling::sleeps) {
+      if (most_sleep() != clock_time(0)) return sleep();
+    } else if (rests) {
       idle.polls += yields_between_checks - 1;  // after one look the next nap
       return nap(waited);
     }
   }
   ++counters_.yields;
   ::sched_yield();
+}
+
+std::optional<clock_time> engine::most_sleep() const noexcept {
+  std::optional<clock_time> least;
+  for (const progress_source* const source : sources_) {
+    const std::optional<clock_time> one = source->most_sleep();
+    if (one && (!least || *one < *least)) least = one;
+  }
+  return least;
 }
 
 std::optional<clock_time> engine::sleep_limit() const {
@@ -269,7 +280,8 @@ std::optional<clock_time> engine::sleep_limit() const {
     if (one && (!first || *one < *first)) first = one;
   }
   if (first) *first -= now();
-  return first;
+  const std::optional<clock_time> most = most_sleep();
+  return most && (!first || *most < *first) ? most : first;
 }
 
 std::string engine::describe_waits() const {

@@ -129,7 +129,8 @@ public:
   /// Becomes readable when the engine needs `poll`, after `prepare_to_sleep`. `poll` resets it. One
   /// for the doorbell and all sources.
   int wakeup_descriptor() const noexcept { return wakeups_.descriptor(); }
-  /// How long a sleeper may sleep at most, because of deadlines.
+  /// How long a sleeper may sleep at most, because of deadlines, and of sources that nobody tells
+  /// of.
   std::optional<clock_time> sleep_limit() const;
 
   /// Hands a coroutine to the engine, which resumes it in its next poll. Any thread.
@@ -208,6 +209,8 @@ private:
   void relax(idle_time& idle);
   /// How long to go on looking before a sleep: as the policy says, or longer where sleeps are dear.
   clock_time patience() const noexcept;
+  /// Because of its sources.
+  std::optional<clock_time> most_sleep() const noexcept;
   void sleep();
   void nap(clock_time waited);
   void wake() noexcept;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+
+#include <muster/coro/stop.hpp>
+
 namespace muster {
 
 /// What an engine polls for what has come, and sleeps on when nothing has: a fabric, for example.
@@ -17,6 +21,9 @@ public:
   virtual void arm() noexcept = 0;
   /// The engine is awake.
   virtual void disarm() noexcept = 0;
+  /// How long an engine may sleep that nobody tells what comes here; 0: it has to look on. Nothing:
+  /// it is told.
+  virtual std::optional<clock_time> most_sleep() const noexcept { return std::nullopt; }
 
 protected:
   ~progress_source() = default;

@@ -82,6 +82,8 @@ public:
   /// is then combined on that thread, which is not in the MPI.)
   template <class Look>
   void tend(Look look) {
+    // The engine's own thread looks for messages between machines, and may wait for nothing there.
+    if (engine_.has_own_thread() && engine_.on_own_thread()) return;
     if (many_threads_ && !gate_.try_lock()) return;
     if (depth_ == 0) {
       ++depth_;

@@ -98,6 +98,11 @@ bool endpoint::progress(stream::connections& of) noexcept {
   return progress_now(of);
 }
 
+// What others may want of a rank that awaits nothing can wait for a moment.
+std::optional<clock_time> endpoint::most_sleep() const noexcept {
+  return is_awaited() ? clock_time(0) : std::chrono::milliseconds(1);
+}
+
 bool endpoint::progress_now(stream::connections& of) noexcept {
   bool any = look(of);
   any = take_packets(of) || any;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ public:
   bool progress(stream::connections& of) noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}
+  std::optional<clock_time> most_sleep() const noexcept override;
   wire::liveness state(std::size_t rank) noexcept override;
   const std::string& how_lost(std::size_t rank) const noexcept override { return losses_[rank]; }
   bool is_open_to(std::size_t rank) const noexcept override { return made_[rank] != nullptr; }

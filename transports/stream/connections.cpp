@@ -97,4 +97,13 @@ void connections::disarm() noexcept {
   for (endpoint* const way : ways_) way->disarm();
 }
 
+std::optional<clock_time> connections::most_sleep() const noexcept {
+  std::optional<clock_time> least;
+  for (const endpoint* const way : ways_) {
+    const std::optional<clock_time> one = way->most_sleep();
+    if (one && (!least || *one < *least)) least = one;
+  }
+  return least;
+}
+
 }  // namespace muster::stream

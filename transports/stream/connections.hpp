@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -32,6 +33,7 @@ public:
   virtual int descriptor() const noexcept { return -1; }
   virtual void arm() noexcept = 0;
   virtual void disarm() noexcept = 0;
+  virtual std::optional<clock_time> most_sleep() const noexcept { return std::nullopt; }
 };
 
 /// Who takes what ranks say of themselves and of their teams, apart from messages.
@@ -80,6 +82,7 @@ public:
   int descriptor() const noexcept override;
   void arm() noexcept override;
   void disarm() noexcept override;
+  std::optional<clock_time> most_sleep() const noexcept override;
 
 private:
   struct early_frame {

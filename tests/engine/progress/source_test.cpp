@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -135,6 +136,46 @@ TEST_CASE("an engine goes on looking where sleeps have turned out to be dear") {
     armed_each_time = armed_each_time && source.armed > before;
   }
   CHECK_FALSE(armed_each_time);
+}
+
+/// Opens a gate a while after it was made, of which nobody tells.
+class silent final : public progress_source {
+public:
+  silent(gate& opens, clock_time most) : opens_(opens), most_(most) {}
+  bool progress() noexcept override {
+    if (has_come_ || std::chrono::steady_clock::now() < comes_) return false;
+    opens_.open();
+    return has_come_ = true;
+  }
+  int descriptor() const noexcept override { return -1; }
+  void arm() noexcept override {}
+  void disarm() noexcept override {}
+  std::optional<clock_time> most_sleep() const noexcept override { return most_; }
+
+private:
+  gate& opens_;
+  clock_time most_;
+  bool has_come_ = false;
+  std::chrono::steady_clock::time_point comes_ = std::chrono::steady_clock::now() + 20ms;
+};
+
+TEST_CASE("an engine does not sleep where nobody tells what comes") {
+  const watchdog alive("source: nobody tells");
+  gate at;
+  silent source(at, 0ns);
+  engine here({.waiting = waiting_policy::asleep(), .sources = {&source}});
+  CHECK(here.sleep_limit() == clock_time(0));
+  start(here, pass(at)).wait();
+  CHECK(here.counted().sleeps == 0);
+}
+
+TEST_CASE("or it sleeps for as long as that may wait") {
+  const watchdog alive("source: for a while");
+  gate at;
+  silent source(at, 1ms);
+  engine here({.waiting = waiting_policy::asleep(), .sources = {&source}});
+  start(here, pass(at)).wait();
+  CHECK(here.counted().sleeps > 0);
 }
 
 TEST_CASE("one descriptor stands for the bell and all sources") {

@@ -432,6 +432,11 @@ case $part in
     check "over hosts, by Muster's own TCP" right $ranks collectives
     check "over hosts, by Muster's own TCP, nonblocking" by_muster $ranks requests ialltoall
     check "over hosts, by Muster's own TCP: MPI_Abort" fails $ranks "$(program leaving)" abort
+    env=(MUSTER_PROGRESS=thread)
+    for name in collectives communicators requests persistent; do
+      [ "$mpi" = mpich ] || check "$name, $hosts, a progress thread" right $ranks "$name" thread multiple
+    done
+    [ "$mpi" = mpich ] || check "threads, $hosts, a progress thread" by_muster $ranks threads allreduce
     env=()
     check "over hosts: MPI_Abort" fails $ranks "$(program leaving)" abort
     start $ranks "$(program leaving)" killed
