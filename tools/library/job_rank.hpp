@@ -36,7 +36,7 @@ struct network_place {
   std::size_t rank;
   cluster::reach others;
   std::optional<clock_relation> clock = {};  ///< of this machine; nothing: others have the same
-  between_nodes network = between_nodes::tcp;
+  nodes_joined_by network = nodes_joined_by::tcp;
 };
 /// The same of a job on several.
 std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,

@@ -19,7 +19,7 @@ namespace {
 /// and yields would lose it its turn. Within a machine what it waits for comes sooner than that.
 waiting_policy waiting_for(progress by, const rank_place& where) {
   const std::size_t ranks = where.here.size();
-  const bool waits_long = by == progress::thread && where.network != between_nodes::memory;
+  const bool waits_long = by == progress::thread && where.network != nodes_joined_by::memory;
   if (waits_long && 2 * ranks > where.processors) return waiting_policy::asleep();
   return ranks <= where.processors ? waiting_policy::core_of_its_own()
                                    : waiting_policy::cores_shared();
@@ -90,10 +90,10 @@ engine_options options_for(const wire::fabric& reach, const rank_place& where,
 }
 
 /// What comes with Muster names Muster's own algorithms.
-std::shared_ptr<const selection_table> table_of(catalog algorithms, between_nodes network) {
+std::shared_ptr<const selection_table> table_of(catalog algorithms, nodes_joined_by network) {
   if (algorithms.data() != default_algorithms().data()) return nullptr;
-  if (network == between_nodes::tcp) return tune::table_for_tcp();
-  if (network == between_nodes::mpi) return tune::table_for_mpi();
+  if (network == nodes_joined_by::tcp) return tune::table_for_tcp();
+  if (network == nodes_joined_by::mpi) return tune::table_for_mpi();
   return tune::table_for_made_up_nodes();
 }
 

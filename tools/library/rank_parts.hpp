@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -19,6 +20,9 @@ using recording_folder = std::optional<std::filesystem::path>;
 /// Where the environment wants arrivals recorded, for a job that is all this process's own.
 recording_folder prepare_folder_asked_for();
 
+/// By what the nodes of a job are joined: each has a table of its own.
+enum class nodes_joined_by : std::uint8_t { memory, tcp, mpi };
+
 /// What an engine and a team need of a job, whatever their fabric.
 struct rank_place {
   const shm::job& here;  ///< of the ranks of this machine
@@ -27,7 +31,7 @@ struct rank_place {
   std::size_t rank;
   const muster::machine& machine;
   std::size_t processors;  ///< for the ranks of this machine
-  between_nodes network = between_nodes::memory;
+  nodes_joined_by network = nodes_joined_by::memory;
   /// Of this machine, where there are several.
   std::optional<clock_relation> clock = {};
 };

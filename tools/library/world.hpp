@@ -76,9 +76,8 @@ private:
 };
 
 /// How ranks of different made-up nodes reach each other: by memory that they share, or by TCP
-/// over the loopback interface, as those of different machines do. Or by an MPI's messages, where
-/// nodes are machines.
-enum class between_nodes { memory, tcp, mpi };
+/// over the loopback interface, as those of different machines do.
+enum class between_nodes { memory, tcp };
 
 struct thread_options {
   /// The made-up node of each rank, so that code for several nodes can be tried on one machine;

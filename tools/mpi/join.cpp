@@ -97,7 +97,7 @@ std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::unique
   const auto make_place = [&] {
     return network_place{.rank = all.rank(),
                          .others = cluster::reach_by(all.rank(), messages),
-                         .network = between_nodes::mpi};
+                         .network = nodes_joined_by::mpi};
   };
   const bool nobody_sleeps = how.progress == progress::caller;
   return std::make_unique<joined_machines>(

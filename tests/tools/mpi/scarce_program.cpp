@@ -53,11 +53,9 @@ void fail_on_all(job& mine) {
 
 /// As launchers say it to those who have not begun MPI yet.
 bool will_be_rank_1() {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
-    const char* const rank = std::getenv(name);
-    if (rank != nullptr) return std::string_view(rank) == "1";
-  }
-  return false;
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank == nullptr) rank = std::getenv("PMI_RANK");
+  return rank != nullptr && std::string_view(rank) == "1";
 }
 
 }  // namespace

@@ -177,6 +177,7 @@ private:
     if (asked.empty()) return "default";
     throw std::invalid_argument(std::string(said.view()));
   }
+
   finished await() {
     compute();
     MPI_Wait(&request_, MPI_STATUS_IGNORE);
