@@ -263,12 +263,10 @@ void engine::relax(idle_time& idle) {
   ::sched_yield();
 }
 
-std::optional<clock_time> engine::most_sleep() const noexcept {
-  std::optional<clock_time> least;
-  for (const progress_source* const source : sources_) {
-    const std::optional<clock_time> one = source->most_sleep();
-    if (one && (!least || *one < *least)) least = one;
-  }
+clock_time engine::most_sleep() const noexcept {
+  clock_time least = clock_time::max();
+  for (const progress_source* const source : sources_)
+    least = std::min(least, source->most_sleep());
   return least;
 }
 
@@ -280,8 +278,9 @@ std::optional<clock_time> engine::sleep_limit() const {
     if (one && (!first || *one < *first)) first = one;
   }
   if (first) *first -= now();
-  const std::optional<clock_time> most = most_sleep();
-  return most && (!first || *most < *first) ? most : first;
+  const clock_time most = most_sleep();
+  if (most == clock_time::max()) return first;
+  return first ? std::min(*first, most) : most;
 }
 
 std::string engine::describe_waits() const {

@@ -210,7 +210,7 @@ private:
   /// How long to go on looking before a sleep: as the policy says, or longer where sleeps are dear.
   clock_time patience() const noexcept;
   /// Because of its sources.
-  std::optional<clock_time> most_sleep() const noexcept;
+  clock_time most_sleep() const noexcept;
   void sleep();
   void nap(clock_time waited);
   void wake() noexcept;

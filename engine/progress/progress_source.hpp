@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include <muster/coro/stop.hpp>
 
 namespace muster {
@@ -21,9 +19,9 @@ public:
   virtual void arm() noexcept = 0;
   /// The engine is awake.
   virtual void disarm() noexcept = 0;
-  /// How long an engine may sleep that nobody tells what comes here; 0: it has to look on. Nothing:
-  /// it is told.
-  virtual std::optional<clock_time> most_sleep() const noexcept { return std::nullopt; }
+  /// How long an engine may sleep where nobody tells it what comes here; 0: it has to look on. By
+  /// default it is told.
+  virtual clock_time most_sleep() const noexcept { return clock_time::max(); }
 
 protected:
   ~progress_source() = default;

@@ -58,9 +58,6 @@ std::size_t connection::longest_packet(std::size_t window) noexcept {
          most_token;
 }
 
-void connection::note_opened() noexcept { at_.note_link_opened(); }
-void connection::note_closed() noexcept { at_.note_link_closed(); }
-
 // ---- to the peer
 
 bool connection::has_room(std::size_t bytes) noexcept {

@@ -30,8 +30,6 @@ public:
 
   // ---- stream::connection
 
-  void note_opened() noexcept override;
-  void note_closed() noexcept override;
   std::size_t window() const noexcept override { return window_; }
   bool has_room(std::size_t bytes) noexcept override;
   void send(const stream::frame& what, std::span<const std::byte> head,

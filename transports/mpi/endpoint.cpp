@@ -99,7 +99,7 @@ bool endpoint::progress(stream::connections& of) noexcept {
 }
 
 // What others may want of a rank that awaits nothing can wait for a moment.
-std::optional<clock_time> endpoint::most_sleep() const noexcept {
+clock_time endpoint::most_sleep() const noexcept {
   return is_awaited() ? clock_time(0) : std::chrono::milliseconds(1);
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,7 +40,7 @@ public:
   bool progress(stream::connections& of) noexcept override;
   void arm() noexcept override {}
   void disarm() noexcept override {}
-  std::optional<clock_time> most_sleep() const noexcept override;
+  clock_time most_sleep() const noexcept override;
   wire::liveness state(std::size_t rank) noexcept override;
   const std::string& how_lost(std::size_t rank) const noexcept override { return losses_[rank]; }
   bool is_open_to(std::size_t rank) const noexcept override { return made_[rank] != nullptr; }
@@ -54,9 +53,6 @@ public:
   std::size_t most_bytes() const noexcept override;
 
   // ---- for its connections
-
-  void note_link_opened() noexcept { ++links_open_; }
-  void note_link_closed() noexcept { --links_open_; }
 
   static constexpr std::uint32_t packet_tag = 1;
   static constexpr std::uint32_t control_tag = 2;
@@ -95,7 +91,7 @@ private:
   messenger::request owned(messenger::request one, connection& by);
   connection* disown(connection*& by) noexcept;
   /// Whether anything may come of a look that somebody needs.
-  bool is_awaited() const noexcept { return links_open_ != 0 || owned_ != 0 || !said_.empty(); }
+  bool is_awaited() const noexcept { return links_open != 0 || owned_ != 0 || !said_.empty(); }
   bool progress_now(stream::connections& of) noexcept;
   /// True: something has ended.
   bool look(stream::connections& of) noexcept;
@@ -113,7 +109,6 @@ private:
   std::list<said> said_;
   std::vector<connection*> owners_;  // by request; null: it is none of a connection's
   std::size_t owned_ = 0;            // of them, not null
-  std::size_t links_open_ = 0;
   unsigned idle_polls_ = 0;
   std::vector<connection*> made_;  // by rank; null: not yet
   std::vector<connection*> listed_;

@@ -35,8 +35,10 @@ public:
 
   std::size_t peer() const noexcept { return peer_; }
   /// An operation uses one of its links from now on, or no longer.
-  virtual void note_opened() noexcept {}
-  virtual void note_closed() noexcept {}
+  void note_opened() noexcept { ++*links_open_; }
+  void note_closed() noexcept { --*links_open_; }
+  /// Where links that are in use are counted, for the life of this.
+  void count_in(std::size_t& links_open) noexcept { links_open_ = &links_open; }
   /// Bytes of messages that one link may have under way; the longest frame but for bodies is half
   /// as long at most.
   virtual std::size_t window() const noexcept = 0;
@@ -158,6 +160,7 @@ private:
 
   connections& of_;
   std::size_t peer_;
+  std::size_t* links_open_ = nullptr;
   std::vector<owed_frame> owed_;
   link* front_for_ = nullptr;
   std::size_t left_ = 0;      // of the front

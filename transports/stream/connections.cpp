@@ -16,7 +16,9 @@ connection& connections::to(std::size_t rank) {
   std::unique_ptr<connection>& one = by_rank_[rank];
   if (one == nullptr) {
     const auto reaches = [rank](const endpoint* way) { return way->reaches(rank); };
-    one = (*std::ranges::find_if(ways_, reaches))->connect(*this, rank);
+    endpoint& way = **std::ranges::find_if(ways_, reaches);
+    one = way.connect(*this, rank);
+    one->count_in(way.links_open);
   }
   return *one;
 }
@@ -97,12 +99,9 @@ void connections::disarm() noexcept {
   for (endpoint* const way : ways_) way->disarm();
 }
 
-std::optional<clock_time> connections::most_sleep() const noexcept {
-  std::optional<clock_time> least;
-  for (const endpoint* const way : ways_) {
-    const std::optional<clock_time> one = way->most_sleep();
-    if (one && (!least || *one < *least)) least = one;
-  }
+clock_time connections::most_sleep() const noexcept {
+  clock_time least = clock_time::max();
+  for (const endpoint* const way : ways_) least = std::min(least, way->most_sleep());
   return least;
 }
 

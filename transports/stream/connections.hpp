@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,7 +32,10 @@ public:
   virtual int descriptor() const noexcept { return -1; }
   virtual void arm() noexcept = 0;
   virtual void disarm() noexcept = 0;
-  virtual std::optional<clock_time> most_sleep() const noexcept { return std::nullopt; }
+  virtual clock_time most_sleep() const noexcept { return clock_time::max(); }
+
+  /// How many links of its connections operations use.
+  std::size_t links_open = 0;
 };
 
 /// Who takes what ranks say of themselves and of their teams, apart from messages.
@@ -82,7 +84,7 @@ public:
   int descriptor() const noexcept override;
   void arm() noexcept override;
   void disarm() noexcept override;
-  std::optional<clock_time> most_sleep() const noexcept override;
+  clock_time most_sleep() const noexcept override;
 
 private:
   struct early_frame {

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -150,7 +149,7 @@ public:
   int descriptor() const noexcept override { return -1; }
   void arm() noexcept override {}
   void disarm() noexcept override {}
-  std::optional<clock_time> most_sleep() const noexcept override { return most_; }
+  clock_time most_sleep() const noexcept override { return most_; }
 
 private:
   gate& opens_;
