@@ -258,7 +258,7 @@ void make_job(input& in) {
   const std::jthread serves = server.serve(echo(in));
   succeeds([&] {
     cluster::rendezvous among(server.place(), 0, 2);
-    const auto made = cluster::make_job(among, the_key(), verbs::fabric::tcp);
+    const auto made = cluster::make_job(among, the_key());
     require(made.by.peers.size() == 2 && made.by.peers[1].size() <= most_ways,
             "there are no more ways than there can be");
   });

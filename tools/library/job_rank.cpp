@@ -104,6 +104,11 @@ std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
   return std::make_unique<rank_of_machine>(of, rank, options, arrivals);
 }
 
+network_place place_in(cluster::bootstrapped& made) {
+  const std::size_t rank = made.by.how.rank;
+  return {.rank = rank, .others = cluster::reach_by(std::move(made.by)), .clock = made.clock};
+}
+
 std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,
                                         const world_options& options,
                                         const recording_folder& arrivals) {

@@ -8,6 +8,7 @@
 #include <muster/progress/clock_relation.hpp>
 
 #include "tools/library/rank_parts.hpp"
+#include "transports/cluster/bootstrap.hpp"
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/network.hpp"
 #include "transports/shm/job.hpp"
@@ -38,6 +39,8 @@ struct network_place {
   std::optional<clock_relation> clock = {};  ///< of this machine; nothing: others have the same
   nodes_joined_by network = nodes_joined_by::tcp;
 };
+/// Where this rank is in a job that has just been made, whose network goes there.
+network_place place_in(cluster::bootstrapped& made);
 /// The same of a job on several.
 std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,
                                         const world_options& options,

@@ -43,11 +43,6 @@ shm::job make_job(bootstrap& with, const world_options& options) {
   return shm::make_job(with, {.nobody_sleeps = !needs_rings});
 }
 
-network_place place_in(cluster::bootstrapped&& joined) {
-  const std::size_t rank = joined.by.how.rank;
-  return {rank, cluster::reach_by(std::move(joined.by)), joined.clock};
-}
-
 }  // namespace
 
 // A job of whatever kind, and this process as one of its ranks.
@@ -56,8 +51,7 @@ struct world::parts {
       : here(std::move(joined)), rank(make_job_rank(*here, here->joined_as(), options, arrivals)) {}
   parts(cluster::bootstrapped joined, const world_options& options)
       : cluster(std::move(joined.of)),
-        rank(make_job_rank(*cluster, place_in(std::move(joined)), options,
-                           profile::folder_asked_for())) {}
+        rank(make_job_rank(*cluster, place_in(joined), options, profile::folder_asked_for())) {}
   /// Ranks that others than `muster run` started see to each other.
   void watch() {
     const auto ranks = cluster ? cluster->ranks_here() : std::span<const std::size_t>();

@@ -39,13 +39,12 @@ private:
 
 class joined_machines final : public node {
 public:
-  /// \param by what `make_place` reaches others by; may be null
-  template <class MakePlace>
-  joined_machines(cluster::job of, std::unique_ptr<messenger> by, MakePlace make_place,
-                  const world_options& options)
+  /// \param by the messages by which `where` reaches others; null: it does otherwise
+  joined_machines(cluster::job of, network_place where, const world_options& options,
+                  std::unique_ptr<messenger> by = nullptr)
       : by_(std::move(by)),
         job_(std::move(of)),
-        rank_(make_job_rank(job_, make_place(), options, profile::folder_asked_for())) {
+        rank_(make_job_rank(job_, std::move(where), options, profile::folder_asked_for())) {
     const auto here = job_.ranks_here();
     if (here.size() == 1) return;
     deaths_.emplace(job_.here(), job_.here().joined_as(),
@@ -93,16 +92,13 @@ std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
 std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
                                     const node_options& options) {
   const world_options how = with_progress_asked_for(waiting(near, options));
-  messenger& messages = *by;
-  const auto make_place = [&] {
-    return network_place{.rank = all.rank(),
-                         .others = cluster::reach_by(all.rank(), messages),
-                         .network = nodes_joined_by::mpi};
-  };
+  network_place where{.rank = all.rank(),
+                      .others = cluster::reach_by(all.rank(), *by),
+                      .network = nodes_joined_by::mpi};
   const bool nobody_sleeps = how.progress == progress::caller;
   return std::make_unique<joined_machines>(
-      cluster::make_job(all, near, {.nobody_sleeps = nobody_sleeps}), std::move(by), make_place,
-      how);
+      cluster::make_job(all, near, {.nobody_sleeps = nobody_sleeps}), std::move(where), how,
+      std::move(by));
 }
 
 std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, between_machines by,
@@ -111,11 +107,8 @@ std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, between_mac
   mpi_channel channel(all);
   const auto fabric = by == between_machines::tcp ? verbs::fabric::tcp : verbs::fabric::verbs;
   cluster::bootstrapped met = launcher::meet(launcher::meet_through(channel), fabric);
-  const auto make_place = [&] {
-    return network_place{
-        .rank = all.rank(), .others = cluster::reach_by(std::move(met.by)), .clock = met.clock};
-  };
-  return std::make_unique<joined_machines>(std::move(met.of), nullptr, make_place, how);
+  network_place where = place_in(met);
+  return std::make_unique<joined_machines>(std::move(met.of), std::move(where), how);
 }
 
 }  // namespace muster::mpi

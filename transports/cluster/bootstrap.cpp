@@ -198,10 +198,11 @@ muster::machine agree(const std::vector<outcome>& all, std::size_t subflows) {
 
 }  // namespace
 
-bootstrapped make_job(rendezvous& among, const tcp::job_key& key, verbs::fabric asked,
-                      std::optional<prepared_machine> prepared) {
+bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
+                      std::optional<prepared_machine> prepared, std::optional<verbs::fabric> by) {
   check_versions(tell_all(among, version_text(version)));
   tcp::open_rails rails = tcp::listen_on_rails(among.address_for_others());
+  const verbs::fabric asked = by ? *by : verbs::fabric_asked_for();
   const verbs::found_ports ports =
       asked == verbs::fabric::tcp ? verbs::found_ports() : verbs::find_ports();
   const introduction mine{.who = shm::describe_this_process(),

@@ -29,12 +29,14 @@ struct prepared_machine {
 
 /// Makes the processes that `among` connects the ranks of a new job, on as many machines as they
 /// are. Collective; afterwards nothing of `among` is used.
-/// \param by   how ranks of different machines are to reach each other
 /// \param here what whoever started some ranks of a machine has given them to share; nothing: they
 ///             make it
+/// \param by   how ranks of different machines are to reach each other; nothing: as
+///             `MUSTER_FABRIC` says
 /// \throws error `errc::bootstrap` on all ranks alike, which names the rank at which it failed
-bootstrapped make_job(rendezvous& among, const tcp::job_key& key, verbs::fabric by,
-                      std::optional<prepared_machine> here = {});
+bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
+                      std::optional<prepared_machine> here = {},
+                      std::optional<verbs::fabric> by = {});
 
 /// The same of ranks that reach those of other machines by something else, which whoever calls this
 /// has.

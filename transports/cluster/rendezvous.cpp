@@ -160,13 +160,13 @@ private:
     socket on(context_, from.release());
     const auto who = co_await pass(on, with);
     if (!who) co_return;
+    const bool is_there = with.accept();
     if (who->to != seats_.size() || who->from >= seats_.size()) {
-      co_return co_await refuse(on, with,
-                                "rank " + std::to_string(who->from) + " of " +
-                                    std::to_string(who->to) + " came to a job of " +
-                                    std::to_string(seats_.size()) + " ranks");
+      co_return co_await refuse(on, "rank " + std::to_string(who->from) + " of " +
+                                        std::to_string(who->to) + " came to a job of " +
+                                        std::to_string(seats_.size()) + " ranks");
     }
-    if (!with.accept()) co_return;
+    if (!is_there) co_return;
     // Whoever has waited too long for the verdict comes again. The connection that counts is the
     // one on which it asks.
     question first;
@@ -174,9 +174,7 @@ private:
     co_await asio::async_read(on, whole(first), asio::redirect_error(use_awaitable, gave_up));
     if (gave_up) co_return;
     if (seats_[who->from].at) {
-      const std::string why = "two processes came as rank " + std::to_string(who->from);
-      co_await tell(on, why);
-      co_return break_up(why);
+      co_return co_await refuse(on, "two processes came as rank " + std::to_string(who->from));
     }
     seats_[who->from].at.emplace(std::move(on));
     if (++came_ == seats_.size()) late_.cancel();
@@ -185,8 +183,8 @@ private:
   }
 
   /// It learns of it, and so do the others: one of them may be the wrong one.
-  awaitable<void> refuse(socket& on, tcp::admission& with, std::string why) {
-    if (with.accept()) co_await tell(on, why);
+  awaitable<void> refuse(socket& on, std::string why) {
+    co_await tell(on, why);
     break_up(why);
   }
 

@@ -166,8 +166,7 @@ TEST_CASE("different versions in one job are named, by all ranks") {
     for (const std::size_t rank : {0, 1}) {
       all.emplace_back([&, rank] {
         cluster::rendezvous among(where.at, rank, 3);
-        const auto why =
-            failure_of([&] { cluster::make_job(among, where.at.key, verbs::fabric::tcp); });
+        const auto why = failure_of([&] { cluster::make_job(among, where.at.key); });
         if (why) said[rank] = why->text();
       });
     }

@@ -26,8 +26,7 @@ cluster::bootstrapped meet(meeting at, std::optional<verbs::fabric> by) {
   std::optional<cluster::prepared_machine> here;
   if (at.machine) here.emplace(std::move(*shm::job::join()), *at.machine);
   cluster::rendezvous among(at.place, at.rank, at.size);
-  return cluster::make_job(among, at.place.key, by.value_or(verbs::fabric_asked_for()),
-                           std::move(here));
+  return cluster::make_job(among, at.place.key, std::move(here), by);
 }
 
 }  // namespace muster::launcher
