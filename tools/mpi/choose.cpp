@@ -18,8 +18,9 @@ bool shim::choose(const arguments& like, const char* algorithm, fixed_text<200>&
   const driver::entry here(self->driver_);
   const std::shared_ptr<communicator>& world = self->communicators_.find(MPI_COMM_WORLD);
   if (world->in_the_making()) self->await_made(*world);
-  if (const char* const why = world->reason_to_leave()) {
-    said = std::string_view(why);
+  if (!world->is_made()) {
+    const char* const why = world->reason_to_leave();
+    said = why == nullptr ? std::string_view(world->defect()) : std::string_view(why);
     return false;
   }
   team& on = world->team();
@@ -31,7 +32,7 @@ bool shim::choose(const arguments& like, const char* algorithm, fixed_text<200>&
     said = chosen_algorithm(on, like);
     return true;
   } catch (const error& why) {
-    on.choose(like.what, "");
+    if (algorithm != nullptr) on.choose(like.what, "");
     said = std::string_view(why.text());
     return false;
   }
