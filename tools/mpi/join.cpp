@@ -106,7 +106,9 @@ std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, between_mac
   const world_options how = with_progress_asked_for(waiting(near, options));
   mpi_channel channel(all);
   const auto fabric = by == between_machines::tcp ? verbs::fabric::tcp : verbs::fabric::verbs;
-  cluster::bootstrapped met = launcher::meet(launcher::meet_through(channel), fabric);
+  meeting at = launcher::meet_through(channel);
+  at.machine = tell_all(near, all.rank()).front();
+  cluster::bootstrapped met = launcher::meet(std::move(at), fabric);
   network_place where = place_in(met);
   return std::make_unique<joined_machines>(std::move(met.of), std::move(where), how);
 }

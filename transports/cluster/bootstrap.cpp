@@ -26,7 +26,7 @@ namespace {
 /// Between machines: below, a copy more costs less than asking.
 constexpr std::size_t zero_copy_from = (std::size_t{32} << 10) + 1;
 
-constexpr std::size_t not_launched = ~std::size_t{0};
+constexpr std::size_t untold = ~std::size_t{0};
 
 /// What all versions say first, and in this form.
 using version_text = fixed_text<32>;
@@ -36,7 +36,7 @@ struct introduction {
   shm::handshake who;
   tcp::reach at;
   verbs::reach at_rdma;
-  std::size_t launched = not_launched;  ///< `prepared_machine::lowest`
+  std::size_t lowest_told = untold;  ///< `told_machine::lowest`
 };
 
 /// How the ranks of a machine have come together.
@@ -78,7 +78,7 @@ void check_reaches(const std::vector<introduction>& all) {
 
 /// Processes of one machine can share memory, but for those that have been given another.
 auto machine_of(const introduction& rank) {
-  return std::tuple(rank.launched, rank.who.machine.view(), rank.who.network, rank.who.processes,
+  return std::tuple(rank.lowest_told, rank.who.machine.view(), rank.who.network, rank.who.processes,
                     rank.who.user);
 }
 
@@ -122,9 +122,9 @@ std::vector<std::size_t> ranks_on(std::uint32_t node, const std::vector<place>& 
 
 /// The memory of this machine's ranks, or why there is none.
 std::optional<shm::job> make_here(bootstrap& near, const shm::bootstrap_options& options,
-                                  std::optional<prepared_machine> prepared, outcome& how) {
+                                  std::optional<told_machine> told, outcome& how) {
   try {
-    shm::job made = prepared ? std::move(prepared->of) : shm::make_job(near, options);
+    shm::job made = told && told->memory ? std::move(*told->memory) : shm::make_job(near, options);
     how.measured = made.machine();
     how.link_bytes = shm::link_memory_asked_for();
     return made;
@@ -198,8 +198,8 @@ muster::machine agree(const std::vector<outcome>& all, std::size_t subflows) {
 
 }  // namespace
 
-bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
-                      std::optional<prepared_machine> prepared, std::optional<verbs::fabric> by) {
+bootstrapped make_job(rendezvous& among, const tcp::job_key& key, std::optional<told_machine> told,
+                      std::optional<verbs::fabric> by) {
   check_versions(tell_all(among, version_text(version)));
   tcp::open_rails rails = tcp::listen_on_rails(among.address_for_others());
   const verbs::fabric asked = by ? *by : verbs::fabric_asked_for();
@@ -208,7 +208,7 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   const introduction mine{.who = shm::describe_this_process(),
                           .at = rails.told,
                           .at_rdma = ports.told,
-                          .launched = prepared ? prepared->lowest : not_launched};
+                          .lowest_told = told ? told->lowest : untold};
   const std::vector<introduction> all = tell_all(among, mine);
   check_reaches(all);
   const std::vector<place> places = places_of(all);
@@ -216,7 +216,7 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
   outcome how;
   const std::vector<std::size_t> ranks_here = ranks_on(node, places);
   part_of_rendezvous near(among, ranks_here);
-  std::optional<shm::job> here = make_here(near, {}, std::move(prepared), how);
+  std::optional<shm::job> here = make_here(near, {}, std::move(told), how);
   std::vector<verbs::paths> by_rdma = rdma_paths(all, among.rank(), places);
   if (asked == verbs::fabric::verbs && !how.failed) {
     const std::string why = why_not_by_rdma(by_rdma, among.rank(), places, ports.why_none);

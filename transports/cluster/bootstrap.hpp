@@ -21,22 +21,20 @@ struct bootstrapped {
   clock_relation clock;  ///< of this machine; the same for all of its ranks
 };
 
-/// Memory that ranks of one machine share already.
-struct prepared_machine {
-  shm::job of;
-  std::size_t lowest;  ///< of its ranks, in the whole job
+/// What whoever started the ranks says of a rank's machine.
+struct told_machine {
+  std::size_t lowest;                   ///< of its ranks, in the whole job
+  std::optional<shm::job> memory = {};  ///< that they share already
 };
 
 /// Makes the processes that `among` connects the ranks of a new job, on as many machines as they
 /// are. Collective; afterwards nothing of `among` is used.
-/// \param here what whoever started some ranks of a machine has given them to share; nothing: they
-///             make it
+/// \param here which ranks share a machine, as far as they can; nothing: those that can
 /// \param by   how ranks of different machines are to reach each other; nothing: as
 ///             `MUSTER_FABRIC` says
 /// \throws error `errc::bootstrap` on all ranks alike, which names the rank at which it failed
 bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
-                      std::optional<prepared_machine> here = {},
-                      std::optional<verbs::fabric> by = {});
+                      std::optional<told_machine> here = {}, std::optional<verbs::fabric> by = {});
 
 /// The same of ranks that reach those of other machines by something else, which whoever calls this
 /// has.

@@ -23,8 +23,9 @@ cluster::bootstrapped meet(meeting at, std::optional<verbs::fabric> by) {
     server.emplace(at.door ? std::move(*at.door) : open_door(at.place), at.size, at.place.key,
                    at.place.patience);
   }
-  std::optional<cluster::prepared_machine> here;
-  if (at.machine) here.emplace(std::move(*shm::job::join()), *at.machine);
+  std::optional<cluster::told_machine> here;
+  if (at.machine) here.emplace(*at.machine);
+  if (at.has_memory) here->memory.emplace(std::move(*shm::job::join()));
   cluster::rendezvous among(at.place, at.rank, at.size);
   return cluster::make_job(among, at.place.key, std::move(here), by);
 }

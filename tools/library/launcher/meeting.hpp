@@ -17,8 +17,9 @@ struct meeting {
   bool rank_0_serves = true;  ///< not whoever started the job
   /// Where rank 0 serves, when others have been told already.
   std::shared_ptr<tcp::listener> door = {};
-  /// Of ranks that whoever started them has given memory to share: the lowest of them.
+  /// Where whoever started the ranks says who shares a machine: the lowest of those of this one.
   std::optional<std::size_t> machine = {};
+  bool has_memory = false;  ///< which these have been given to share already
 };
 
 }  // namespace muster

@@ -35,6 +35,7 @@ std::optional<meeting> meet_by_muster_run() {
   one.rank = parse_number(next_part(text, ','), environment::job.name);
   one.size = parse_number(next_part(text, ','), environment::job.name);
   one.machine = parse_number(next_part(text, ','), environment::job.name);
+  one.has_memory = true;
   const descriptor key(static_cast<int>(parse_number(next_part(text, ','), environment::job.name)));
   parse_place(text, environment::job.name, one.place);
   const std::vector<std::byte> bytes = contents_of(key.get());
