@@ -37,6 +37,7 @@ template <class T, class Op>
                                                std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     T sum = element<T>(from[0], i);
+#pragma GCC unroll 1  // few: what prepares a long loop would take longer
     for (const std::byte* next : from.subspan(1)) sum = Op::apply(sum, element<T>(next, i));
     std::memcpy(to + i * sizeof(T), &sum, sizeof(T));
   }
@@ -65,23 +66,21 @@ template <class T, class Op>
   }
 }
 
-template <class T, class Op>
-[[gnu::always_inline]] inline void combine_all(std::byte* to, inputs from,
-                                               std::size_t count) noexcept {
-  if (count * sizeof(T) <= few_bytes) {
-    combine_few<T, Op>(to, from, count);
-  } else {
-    combine_many<T, Op>(to, from, count);
-  }
-}
-
 // ---- the same code for the vector registers of different processors; what the build assumes of
 // its processor has none of the wide ones
+
+/// So few that they need none, nor a tile.
+struct no_vectors {
+  template <class T, class Op>
+  static void run(std::byte* to, inputs from, std::size_t count) noexcept {
+    combine_few<T, Op>(to, from, count);
+  }
+};
 
 struct narrow_vectors {
   template <class T, class Op>
   static void run(std::byte* to, inputs from, std::size_t count) noexcept {
-    combine_all<T, Op>(to, from, count);
+    combine_many<T, Op>(to, from, count);
   }
 };
 
@@ -89,7 +88,7 @@ struct narrow_vectors {
 struct avx2_vectors {
   template <class T, class Op>
   [[gnu::target("avx2")]] static void run(std::byte* to, inputs from, std::size_t count) noexcept {
-    combine_all<T, Op>(to, from, count);
+    combine_many<T, Op>(to, from, count);
   }
 };
 
@@ -97,7 +96,7 @@ struct avx512_vectors {
   template <class T, class Op>
   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] static void run(
       std::byte* to, inputs from, std::size_t count) noexcept {
-    combine_all<T, Op>(to, from, count);
+    combine_many<T, Op>(to, from, count);
   }
 };
 #endif
@@ -214,6 +213,8 @@ std::span<const combiner> combiners() noexcept { return std::span(by_width).firs
 
 void combine(reduction op, datatype type, std::byte* to, std::span<const std::byte* const> from,
              std::size_t count) noexcept {
+  if (count * size_of(type) <= few_bytes)
+    return combine_with<no_vectors>(op, type, to, from, count);
   static const combiner widest = combiners().back();
   widest(op, type, to, from, count);
 }

@@ -49,39 +49,27 @@ public:
   explicit operation_order(wire::extent much = {}) noexcept : extent_(much) {}
 
   ticket begin(std::uint64_t call, stage_kind kind) noexcept {
+    ticket mine;
+    begin(mine, call, kind);
+    return mine;
+  }
+  void begin(ticket& mine, std::uint64_t call, stage_kind kind) noexcept {
     // The fingerprint covers all calls so far, so that an earlier mismatch shows at any contact.
     history_ = mix_bits(history_ ^ call);
-    ticket mine;
     mine.sequence = ++begun_;
     mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
     mine.lane = mine.sequence & (extent_.lanes - 1);
     mine.after = mine.sequence > extent_.lanes ? mine.sequence - extent_.lanes : 0;
     mine.link_lane = mine.lane;
     mine.kind = kind;
-    switch (kind) {
-      case stage_kind::apart:
-        go_apart(mine);
-        break;
-      case stage_kind::none:
-        break;
-      case stage_kind::one_way:
-        take_stage(mine, mine.lane, short_users_);
-        break;
-      case stage_kind::exchanged:
-        take_stage(mine, exchanges_++ % wire::exchange_stages, short_users_);
-        break;
-      case stage_kind::lengthy:
-        take_stage(mine, pipelined_++ & (extent_.long_stages - 1), long_users_);
-        break;
-      case stage_kind::very_long:
-        take_stage(mine, pipelined_++ & (very_long_stages() - 1), long_users_);
-        break;
-    }
-    return mine;
+    if (kind != stage_kind::none) take_stage(mine, kind);
   }
 
   /// Marks an operation complete; returns up to which number all are.
   std::uint64_t complete(std::uint64_t sequence) noexcept {
+    if (sequence == completed_ + 1 && complete_ahead_ == 0) [[likely]] {
+      return ++completed_;
+    }
     complete_ahead_ |= std::uint64_t{1} << (sequence - completed_ - 1);
     while ((complete_ahead_ & 1) != 0) {
       complete_ahead_ >>= 1;
@@ -102,6 +90,27 @@ public:
   }
 
 private:
+  void take_stage(ticket& mine, stage_kind kind) noexcept {
+    switch (kind) {
+      case stage_kind::apart:
+        go_apart(mine);
+        break;
+      case stage_kind::none:
+        break;
+      case stage_kind::one_way:
+        take_stage(mine, mine.lane, short_users_);
+        break;
+      case stage_kind::exchanged:
+        take_stage(mine, exchanges_++ % wire::exchange_stages, short_users_);
+        break;
+      case stage_kind::lengthy:
+        take_stage(mine, pipelined_++ & (extent_.long_stages - 1), long_users_);
+        break;
+      case stage_kind::very_long:
+        take_stage(mine, pipelined_++ & (very_long_stages() - 1), long_users_);
+        break;
+    }
+  }
   static void take_stage(ticket& mine, std::size_t stage, std::span<std::uint64_t> users) noexcept {
     mine.stage = stage;
     mine.after = std::max(mine.after, users[stage]);

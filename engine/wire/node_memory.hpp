@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,7 +18,19 @@ public:
   const wire::board& board() const noexcept { return board_; }
 
   /// Stores `value` with release semantics and wakes the ranks that sleep waiting for this one.
-  virtual void announce(counter& word, std::uint64_t value) noexcept = 0;
+  void announce(counter& word, std::uint64_t value) noexcept {
+    if (watched_ == nullptr) [[unlikely]] {
+      return announce_and_wake(word, value);
+    }
+    word.store(value, std::memory_order_release);
+    // Whoever is about to sleep says so, and has this core pass a full fence before it looks at
+    // `word` again: here the compiler alone must keep the order.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    // relaxed: ordered by that fence.
+    if (watched_->load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      announce_and_wake(word, value);
+    }
+  }
 
   /// Where local peers can read `bytes`; `origin::kind::staged` where they cannot. `foreign` allows
   /// the kind that peers can only copy from, not load.
@@ -45,11 +58,19 @@ public:
   virtual void deallocate(std::span<std::byte> memory) noexcept = 0;
 
 protected:
-  explicit node_memory(const wire::board& board) noexcept : board_(board) {}
+  /// \param watched not zero while somebody sleeps until this rank announces something; null where
+  ///                whoever is about to sleep cannot have others pass a fence
+  explicit node_memory(const wire::board& board,
+                       const std::atomic<std::uint32_t>* watched = nullptr) noexcept
+      : board_(board), watched_(watched) {}
   ~node_memory() = default;
 
 private:
+  /// `announce`, whatever others do.
+  virtual void announce_and_wake(counter& word, std::uint64_t value) noexcept = 0;
+
   wire::board board_;
+  const std::atomic<std::uint32_t>* watched_;
 };
 
 }  // namespace muster::wire

@@ -24,14 +24,11 @@ public:
     const shm::parking& parking;
   };
   node_memory(const owner& whose, const wire::board& board) noexcept
-      : wire::node_memory(board),
+      : wire::node_memory(board, whose.parking.watched_where_fences_are_rare()),
         owner_(whose),
         base_(whose.of.node_base(whose.of.shape().node_of(whose.rank))),
         mine_(whose.of.line(whose.rank)) {}
 
-  void announce(wire::counter& word, std::uint64_t value) noexcept override {
-    owner_.parking.announce(word, value);
-  }
   wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept override;
   const std::byte* borrow(const wire::origin& from) const noexcept override;
   int fetch(std::size_t local_peer, const wire::origin& from, std::size_t offset,
@@ -47,6 +44,10 @@ public:
   }
 
 private:
+  void announce_and_wake(wire::counter& word, std::uint64_t value) noexcept override {
+    owner_.parking.announce(word, value);
+  }
+
   owner owner_;
   std::byte* base_;
   rank_line& mine_;

@@ -42,6 +42,10 @@ public:
     }
   }
   void rare_fence() const noexcept;
+  /// What `announce` looks at; null where it must pass a fence before that.
+  const std::atomic<std::uint32_t>* watched_where_fences_are_rare() const noexcept {
+    return asymmetric_fence_ ? &mine_.watched : nullptr;
+  }
 
   /// Before `arm`: what `rank`, of the job, announces from now on wakes this one.
   void watch(std::size_t rank) const noexcept;

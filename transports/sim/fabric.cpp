@@ -12,7 +12,7 @@ namespace muster::sim {
 
 // ---- node_memory
 
-void node_memory::announce(wire::counter& word, std::uint64_t value) noexcept {
+void node_memory::announce_and_wake(wire::counter& word, std::uint64_t value) noexcept {
   rank_.announce(word, value);
 }
 wire::origin node_memory::lend(std::span<const std::byte> bytes, bool foreign) const noexcept {

@@ -24,7 +24,6 @@ class node_memory final : public wire::node_memory {
 public:
   node_memory(rank& of, const wire::board& board) noexcept : wire::node_memory(board), rank_(of) {}
 
-  void announce(wire::counter& word, std::uint64_t value) noexcept override;
   wire::origin lend(std::span<const std::byte> bytes, bool foreign) const noexcept override;
   const std::byte* borrow(const wire::origin& from) const noexcept override;
   int fetch(std::size_t local_peer, const wire::origin& from, std::size_t offset,
@@ -37,6 +36,8 @@ public:
   void deallocate(std::span<std::byte> memory) noexcept override;
 
 private:
+  void announce_and_wake(wire::counter& word, std::uint64_t value) noexcept override;
+
   rank& rank_;
 };
 
