@@ -22,6 +22,7 @@ const algorithm allgather_flat = {
     .suits = one_node_short,
     .stages = exchanged_stages,
     .run = publish_blocks,
+    .at_once = publish_blocks_at_once,
 };
 
 }  // namespace muster::algos

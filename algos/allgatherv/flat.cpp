@@ -34,6 +34,7 @@ const algorithm allgatherv_flat = {
     .suits = suits,
     .stages = stages,
     .run = publish_blocks,
+    .at_once = publish_blocks_at_once,
 };
 
 }  // namespace muster::algos

@@ -11,6 +11,7 @@
 
 #include "algos/algorithms.hpp"
 #include "algos/patterns/call/suitability.hpp"
+#include "algos/patterns/node/combine_arrivals.hpp"
 
 namespace muster::algos {
 namespace {
@@ -21,6 +22,14 @@ task<> run(context& me, const arguments& call) {
   co_await me.all_here();
   for (std::size_t i = 0; i < me.size(); ++i) inputs[i] = me.published(i, call.bytes()).data();
   co_await me.combine(call.receive, inputs, call.count);
+}
+
+bool at_once(context& me, const arguments& call) {
+  me.publish(call.contribution());
+  if (!me.are_all_here()) return false;
+  const published_inputs inputs{me, call.bytes()};
+  combine_by_rank(me, inputs, inputs.of(me.node_index()), call.receive, call.count);
+  return true;
 }
 
 }  // namespace
@@ -34,6 +43,7 @@ const algorithm allreduce_flat = {
     .suits = one_node_short,
     .stages = exchanged_stages,
     .run = run,
+    .at_once = at_once,
 };
 
 }  // namespace muster::algos

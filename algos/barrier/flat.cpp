@@ -21,6 +21,11 @@ task<> run(context& me, const arguments&) {
   co_await me.all_here();
 }
 
+bool at_once(context& me, const arguments&) {
+  me.arrive();
+  return me.are_all_here();
+}
+
 }  // namespace
 
 const algorithm barrier_flat = {
@@ -32,6 +37,7 @@ const algorithm barrier_flat = {
     .suits = one_node,
     .stages = exchanged_stages,
     .run = run,
+    .at_once = at_once,
 };
 
 }  // namespace muster::algos

@@ -26,6 +26,18 @@ task<> run(context& me, const arguments& call) {
   co_await me.copy(call.result(), message);
 }
 
+bool at_once(context& me, const arguments& call) {
+  if (me.rank() == call.root) {
+    me.publish(call.result());
+    return true;
+  }
+  me.arrive();
+  const auto message = me.read_now(me.shape().index_of(call.root), call.bytes());
+  if (!message) return false;
+  me.copy(call.result(), *message);
+  return true;
+}
+
 }  // namespace
 
 const algorithm bcast_flat = {
@@ -37,6 +49,7 @@ const algorithm bcast_flat = {
     .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,
+    .at_once = at_once,
 };
 
 }  // namespace muster::algos

@@ -28,6 +28,20 @@ task<> run(context& me, const arguments& call) {
   }
 }
 
+bool at_once(context& me, const arguments& call) {
+  if (me.rank() != call.root) {
+    me.publish(call.own_block(me.rank()));
+    return true;
+  }
+  me.arrive();
+  if (!me.are_all_here()) return false;
+  for (std::size_t from = 0; from < me.size(); ++from) {
+    const auto block = from == me.rank() ? call.own_block(from) : me.published(from, call.bytes());
+    me.copy(call.received_from(from), block);
+  }
+  return true;
+}
+
 }  // namespace
 
 const algorithm gather_flat = {
@@ -39,6 +53,7 @@ const algorithm gather_flat = {
     .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,
+    .at_once = at_once,
 };
 
 }  // namespace muster::algos

@@ -32,6 +32,18 @@ task<> run(context& me, const arguments& call) {
   }
 }
 
+bool at_once(context& me, const arguments& call) {
+  if (me.rank() != call.root) {
+    me.publish(call.contribution());
+    return true;
+  }
+  me.arrive();
+  if (!me.are_all_here()) return false;
+  combine_by_rank(me, published_inputs{me, call.bytes()}, call.contribution().data(), call.receive,
+                  call.count);
+  return true;
+}
+
 }  // namespace
 
 const algorithm reduce_flat = {
@@ -43,6 +55,7 @@ const algorithm reduce_flat = {
     .suits = one_node_short,
     .stages = one_way_stages,
     .run = run,
+    .at_once = at_once,
 };
 
 }  // namespace muster::algos

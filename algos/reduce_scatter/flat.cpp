@@ -16,14 +16,26 @@
 namespace muster::algos {
 namespace {
 
-task<> run(context& me, const arguments& call) {
+/// Publishes all blocks of this rank; everybody's block for it. Its own, too, is read from where it
+/// was published: in place, the result may lie across it.
+published_inputs publish(context& me, const arguments& call) {
   const std::byte* const first = call.sent_to(0).data();
   const std::size_t all = call.contributed_bytes(me.size());
   const auto offset = static_cast<std::size_t>(call.sent_to(me.rank()).data() - first);
   me.publish({first, all});
-  // Its own block, too, from where it was published: in place, the result may lie across it.
-  const published_inputs inputs{me, all, offset};
+  return {me, all, offset};
+}
+
+task<> run(context& me, const arguments& call) {
+  const published_inputs inputs = publish(me, call);
   co_await combine_arrivals(me, inputs, inputs.of(me.node_index()), call.receive, call.count);
+}
+
+bool at_once(context& me, const arguments& call) {
+  const published_inputs inputs = publish(me, call);
+  if (!me.are_all_here()) return false;
+  combine_by_rank(me, inputs, inputs.of(me.node_index()), call.receive, call.count);
+  return true;
 }
 
 constexpr algorithm row_of(collective what) {
@@ -36,6 +48,7 @@ constexpr algorithm row_of(collective what) {
       .suits = one_node_short,
       .stages = exchanged_stages,
       .run = run,
+      .at_once = at_once,
   };
 }
 

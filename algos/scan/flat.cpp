@@ -30,6 +30,21 @@ task<> run(context& me, const arguments& call) {
   if (count != 0) co_await me.combine(call.receive, {inputs.data(), count}, call.count);
 }
 
+bool at_once(context& me, const arguments& call) {
+  me.publish(call.contribution());
+  std::size_t count = me.rank();
+  for (std::size_t below = 0; below < count; ++below) {
+    if (!me.is_here(below)) return false;
+  }
+  pooled<const std::byte*> inputs(me.size());
+  for (std::size_t below = 0; below < count; ++below) {
+    inputs[below] = me.published(below, call.bytes()).data();
+  }
+  if (call.what == collective::scan) inputs[count++] = call.contribution().data();
+  if (count != 0) me.combine(call.receive, {inputs.data(), count}, call.count);
+  return true;
+}
+
 constexpr algorithm row_of(collective what) {
   return {
       .id = "flat",
@@ -40,6 +55,7 @@ constexpr algorithm row_of(collective what) {
       .suits = one_node_short,
       .stages = one_way_stages,
       .run = run,
+      .at_once = at_once,
   };
 }
 

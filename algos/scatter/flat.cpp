@@ -28,19 +28,40 @@ stage_kind stages(const shape& ranks, const machine&, const arguments& call) {
                                                             : stage_kind::one_way;
 }
 
-task<> run(context& me, const arguments& call) {
+/// By the root: all blocks but its own, which it copies.
+wire::work_wait publish(context& me, const arguments& call) {
   const std::size_t before_root = call.root * call.bytes();
+  const std::span all(call.sent_to(0).data(), me.size() * call.bytes());
+  me.publish(all.first(before_root), all.subspan(before_root + call.bytes()));
+  return call.in_place() ? wire::work_wait() : me.copy(call.result(), call.sent_to(me.rank()));
+}
+
+wire::work_wait pick(context& me, const arguments& call, std::span<const std::byte> blocks) {
+  const std::size_t place = me.rank() < call.root ? me.rank() : me.rank() - 1;
+  return me.copy(call.result(), blocks.subspan(place * call.bytes(), call.bytes()));
+}
+
+task<> run(context& me, const arguments& call) {
   if (me.rank() == call.root) {
-    const std::span all(call.sent_to(0).data(), me.size() * call.bytes());
-    me.publish(all.first(before_root), all.subspan(before_root + call.bytes()));
-    if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
+    co_await publish(me, call);
     co_return;
   }
   me.arrive();
   const auto blocks =
       co_await me.read(me.shape().index_of(call.root), published_bytes(me.shape(), call));
-  const std::size_t place = me.rank() < call.root ? me.rank() : me.rank() - 1;
-  co_await me.copy(call.result(), blocks.subspan(place * call.bytes(), call.bytes()));
+  co_await pick(me, call, blocks);
+}
+
+bool at_once(context& me, const arguments& call) {
+  if (me.rank() == call.root) {
+    publish(me, call);
+    return true;
+  }
+  me.arrive();
+  const auto blocks =
+      me.read_now(me.shape().index_of(call.root), published_bytes(me.shape(), call));
+  if (blocks) pick(me, call, *blocks);
+  return blocks.has_value();
 }
 
 }  // namespace
@@ -54,6 +75,7 @@ const algorithm scatter_flat = {
     .suits = suits,
     .stages = stages,
     .run = run,
+    .at_once = at_once,
 };
 
 }  // namespace muster::algos

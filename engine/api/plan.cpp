@@ -16,20 +16,22 @@ namespace {
 
 }  // namespace
 
-plan::plan(task<> collective) : kept_(&operation_of(collective, "plan")) { kept_->keep(true); }
+plan::plan(task<> collective) : kept_(&operation_of(collective, "plan")) {
+  kept_->keep(operation::keeper::plan);
+}
 
 task<> by(std::string_view algorithm, task<> collective) {
   operation& chosen = operation_of(collective, "by");
   chosen.choose(algorithm);
-  chosen.keep(true);
-  collective = {};  // the coroutine of the algorithm that it had
-  chosen.keep(false);
+  chosen.keep(operation::keeper::plan);
+  collective = {};  // which would take it along
+  chosen.keep(operation::keeper::nobody);
   return chosen.run();
 }
 
 void plan::dropping::operator()(operation* kept) const noexcept {
   if (kept->is_out()) {
-    kept->keep(false);
+    kept->keep(operation::keeper::nobody);
   } else {
     delete kept;
   }

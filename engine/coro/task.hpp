@@ -78,24 +78,41 @@ struct task_result<void> {
 
 }  // namespace detail
 
-/// What goes before and after a coroutine that is one rank's part of an operation, told by its
-/// task.
+/// One rank's part of an operation, which a `task<>` stands for: what it does without a coroutine,
+/// and what goes before and after the coroutine that it has where it must wait.
 class bracket {
 public:
+  /// Begins and does all of it where nothing has to be waited for: then what is returned is null,
+  /// and `failure` says how it ended. Else it is the coroutine of a `task<>` for the rest, around
+  /// which this is, and which has not begun.
+  virtual std::coroutine_handle<> attempt() noexcept = 0;
   /// Before the coroutine begins, at `place`. False where it has to wait: then it is resumed later.
   virtual bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept = 0;
   /// In the coroutine, before anything else; what it throws the coroutine ends with.
   virtual void enter() = 0;
   /// When the coroutine has ended, well or with `failure`.
   virtual void end(const std::exception_ptr& failure) noexcept = 0;
-  /// When its frame is gone. The task does not touch the bracket after that.
+  /// When its frame, or the task that has none, is gone. Nobody touches the bracket after that.
   virtual void release() noexcept = 0;
 
+  muster::engine& where() const noexcept { return where_; }
+  bool ended_at_once() const noexcept { return ended_at_once_; }
+  /// Of one that ended at once: why not well, or null.
+  std::exception_ptr& failure() noexcept { return failure_; }
+
 protected:
+  explicit bracket(muster::engine& where) noexcept : where_(where) {}
   ~bracket() = default;
+
+  bool ended_at_once_ = false;
+  std::exception_ptr failure_;
+
+private:
+  muster::engine& where_;
 };
 
-/// A coroutine that starts when it is awaited and completes with a `T` or an exception.
+/// A coroutine that starts when it is awaited and completes with a `T` or an exception; or a
+/// rank's part of an operation, which becomes a coroutine only where it has to wait.
 ///
 /// Move-only; await it at most once. It completes on the thread that drives its engine. Destroying
 /// a task that was never awaited runs nothing; destroying one that is suspended destroys its frame
@@ -108,21 +125,33 @@ public:
   using value_type = T;
 
   task() = default;
-  task(task&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  /// The part of an operation, which has not begun.
+  explicit task(bracket& part) noexcept
+    requires std::is_void_v<T>
+      : part_(&part) {}
+  task(task&& other) noexcept
+      : frame_(std::exchange(other.frame_, nullptr)), part_(std::exchange(other.part_, nullptr)) {}
   task& operator=(task&& other) noexcept {
     std::swap(frame_, other.frame_);
+    std::swap(part_, other.part_);
     return *this;
   }
   ~task() {
-    if (frame_) frame_.destroy();
+    if (frame_) {
+      frame_.destroy();
+    } else if (part_ != nullptr) {
+      part_->release();
+    }
   }
 
-  explicit operator bool() const noexcept { return static_cast<bool>(frame_); }
+  explicit operator bool() const noexcept { return frame_ || part_ != nullptr; }
   /// The engine that one of the task's parameters named, or null.
-  muster::engine* where() const noexcept { return frame_.promise().place.where; }
+  muster::engine* where() const noexcept {
+    return part_ != nullptr ? &part_->where() : frame_.promise().place.where;
+  }
 
   struct awaiter {
-    handle child;
+    task& mine;
 
     bool await_ready() const noexcept { return false; }
 
@@ -130,45 +159,67 @@ public:
     // suspension at all, and no tail call to depend on: compilers do not promise one.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
-      auto& promise = child.promise();
+      if (mine.part_ != nullptr) {
+        if (mine.ends_at_once()) return false;
+      }
+      auto& promise = mine.frame_.promise();
       detail::hand_down(promise.place, parent);
-      if (promise.around != nullptr && !promise.around->begin(promise.place, child)) {
+      if (promise.around != nullptr && !promise.around->begin(promise.place, mine.frame_)) {
         promise.parent = parent;
         return true;
       }
-      child.resume();
-      if (child.done()) return false;
+      mine.frame_.resume();
+      if (mine.frame_.done()) return false;
       promise.parent = parent;
       return true;
     }
 
-    T await_resume() {
-      auto& promise = child.promise();
-      if (promise.failure) std::rethrow_exception(std::move(promise.failure));
-      return promise.take();
-    }
+    T await_resume() { return mine.take(); }
   };
 
-  awaiter operator co_await() && noexcept { return awaiter{frame_}; }
+  awaiter operator co_await() && noexcept { return awaiter{*this}; }
 
   /// Begins it where nothing awaits it: whoever has the task looks whether it is `done`.
-  void begin(const coroutine_place& at) {
+  void begin(const coroutine_place& at) noexcept {
+    if (part_ != nullptr && ends_at_once()) return;
     promise_type& promise = frame_.promise();
     promise.place = at;
     if (promise.around == nullptr || promise.around->begin(at, frame_)) frame_.resume();
   }
-  bool done() const noexcept { return frame_.done(); }
+  bool done() const noexcept { return part_ != nullptr ? part_->ended_at_once() : frame_.done(); }
   /// What it completed with, of one that was begun here and is done. \throws what it threw
-  T take() { return awaiter{frame_}.await_resume(); }
+  T take() {
+    std::exception_ptr& failure = part_ != nullptr ? part_->failure() : frame_.promise().failure;
+    if (failure) [[unlikely]] {
+      std::rethrow_exception(std::move(failure));
+    }
+    if constexpr (!std::is_void_v<T>) return frame_.promise().take();
+  }
 
-  /// Puts a bracket around the coroutine, which has not begun.
-  void surround(bracket& with) noexcept { frame_.promise().around = &with; }
+  /// Puts a bracket around the coroutine, which has not begun and from now on is the bracket's.
+  static std::coroutine_handle<> surround(task coroutine, bracket& with) noexcept {
+    coroutine.frame_.promise().around = &with;
+    return std::exchange(coroutine.frame_, nullptr);
+  }
   /// The bracket around it, or null.
-  bracket* surrounded_by() const noexcept { return frame_.promise().around; }
+  bracket* surrounded_by() const noexcept {
+    return part_ != nullptr ? part_ : frame_.promise().around;
+  }
 
 private:
   explicit task(handle frame) noexcept : frame_(frame) {}
+
+  /// Of a part of an operation, which begins: if not, the coroutine is there.
+  bool ends_at_once() noexcept {
+    const std::coroutine_handle<> rest = part_->attempt();
+    if (!rest) return true;
+    frame_ = handle::from_address(rest.address());
+    part_ = nullptr;  // the frame has it now
+    return false;
+  }
+
   handle frame_ = nullptr;
+  bracket* part_ = nullptr;  // while, and where, it has no frame
 };
 
 template <class T>

@@ -26,12 +26,14 @@ constexpr std::size_t soon = 4;
 }  // namespace
 
 void context::arrive() {
+  if (has_announced()) return;
   if (is_checked()) [[unlikely]]
-    checks().arrive(std::exchange(arrived_, true));
+    checks().arrive(arrived_);
   announce_arrival();
 }
 
 void context::announce_arrival() noexcept {
+  arrived_ = true;
   wire::arrival& mine = arrival(index_);
   // relaxed: published by the announcement.
   mine.completed.store(books().order.completed(), std::memory_order_relaxed);
@@ -68,10 +70,18 @@ void context::prepare_next_publication(std::size_t bytes) const noexcept {
 
 void context::check_publication(std::size_t bytes) {
   checks().publish(bytes);
-  checks().arrive(std::exchange(arrived_, true));
+  checks().arrive(arrived_);
 }
 
 void context::publish(std::span<const std::byte> bytes) {
+  if (has_announced()) return;
+  if (is_checked() || bytes.size() > wire::inline_bytes) [[unlikely]]
+    return publish_staged(bytes);
+  if (!bytes.empty()) copy_bytes(arrival(index_).payload.data(), bytes.data(), bytes.size());
+  announce_arrival();
+}
+
+void context::publish_staged(std::span<const std::byte> bytes) {
   if (is_checked()) [[unlikely]]
     check_publication(bytes.size());
   move_bytes(time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
@@ -80,6 +90,7 @@ void context::publish(std::span<const std::byte> bytes) {
 }
 
 void context::publish(std::span<const std::byte> first, std::span<const std::byte> second) {
+  if (has_announced()) return;
   const std::size_t bytes = first.size() + second.size();
   if (is_checked()) [[unlikely]]
     check_publication(bytes);

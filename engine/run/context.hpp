@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -49,6 +51,28 @@ public:
   everybody all_here() noexcept { return {*this, local_peer_list(node_.size())}; }
   everybody all_here(std::span<const std::size_t> local_peers) noexcept {
     return {*this, local_peer_list(local_peers)};
+  }
+  /// The same without waiting; nothing where it has not arrived.
+  std::optional<std::span<const std::byte>> read_now(std::size_t local_peer,
+                                                     std::size_t bytes) const {
+    if (!is_here(local_peer)) return std::nullopt;
+    look_ahead(local_peer, bytes);
+    return published(local_peer, bytes);
+  }
+  /// Without waiting: whether a local peer has arrived, or all of them have.
+  /// \throws error `errc::mismatched_call` where one that has is in another operation
+  bool is_here(std::size_t local_peer) const {
+    // acquire: pairs with the release in `node_memory::announce`.
+    const std::uint64_t word = arrival(local_peer).word.load(std::memory_order_acquire);
+    if (!is_of_this_operation(word)) return false;
+    note_arrival(local_peer, word);
+    return true;
+  }
+  bool are_all_here() const {
+    for (std::size_t i = 0; i < node_.size(); ++i) {
+      if (i != index_ && !is_here(i)) return false;
+    }
+    return true;
   }
   /// The local peer, perhaps this rank itself, that was first of its node to ask this in this
   /// operation: all who ask are told the same, without waiting.
@@ -141,18 +165,29 @@ protected:
 
   /// Of a long operation that begins: how it copies into results.
   void choose_copies() noexcept;
-  /// Whether this rank has arrived since it was last asked; kept where verbs are checked.
+  /// Whether this rank has arrived since it was last asked.
   bool take_arrival() noexcept { return std::exchange(arrived_, false); }
+  bool has_arrived_itself() const noexcept { return arrived_; }
+  /// What the algorithm announces next it has announced already: it begins again, to go on.
+  void go_on_after_arrival() noexcept { goes_on_ = true; }
 
 private:
   /// Apart from the question, which every publication asks.
   [[gnu::cold, gnu::noinline]] void check_publication(std::size_t bytes);
+  bool has_announced() noexcept {
+    if (!goes_on_) [[likely]]
+      return false;
+    goes_on_ = false;
+    return true;
+  }
+  [[gnu::noinline]] void publish_staged(std::span<const std::byte> bytes);
   void announce_arrival() noexcept;
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Bytes that the ranks of this node receive together.
   std::size_t received_in_node() const noexcept;
 
-  bool arrived_ = false;                  // kept where verbs are checked
+  bool arrived_ = false;
+  bool goes_on_ = false;                  // after its arrival
   timed_copy* copy_to_result_ = nullptr;  // null: by ordinary stores, or where time is virtual
 };
 

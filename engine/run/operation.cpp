@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <muster/progress/waiting.hpp>
+#include <muster/run/kept_operations.hpp>
 #include <muster/run/prepare.hpp>
 
 namespace muster {
@@ -27,21 +29,96 @@ task<> pass_by(context& me) {
 
 }  // namespace
 
-task<> operation::run() {
-  task<> part = prepared_.moves_nothing ? pass_by(*this) : prepared_.chosen->run(*this, call_);
-  part.surround(*this);
-  out_ = true;
-  return part;
+inline void operation::write_record() noexcept {
+  write(members().own_record(ticket_.lane), {.word = ticket_.word,
+                                             .kind = prepared_.kind,
+                                             .count = prepared_.count,
+                                             .root = call_.root,
+                                             .details = prepared_.details});
 }
 
-bool operation::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
+inline void operation::take_place() noexcept {
+  books().order.begin(ticket_, prepared_.fingerprint, prepared_.stages);
+  if (arrival_log* const log = team_.arrivals()) [[unlikely]] {
+    logged_ = log->begin(team_, prepared_, call_, ticket_.sequence);
+  }
+  running_ = true;
+  take_arrival();
+  lane_ = &board().arrival(ticket_.lane, 0);
+  write_record();
+  wire::virtual_time* const time = this->time();
+  if (time != nullptr) [[unlikely]] {
+    time->begin(ticket_.sequence, call_, prepared_.chosen->id);
+  }
+  if (time == nullptr && ticket_.kind >= stage_kind::lengthy) choose_copies();
+}
+
+inline void operation::complete() noexcept {
+  if (is_checked()) [[unlikely]] {
+    if (!check_end()) return;
+  }
+  running_ = false;
+  scratch_.clear();
+  memory().announce(board().completion(index_).upto, books().order.complete(ticket_.sequence));
+  log_arrival(false);
+}
+
+std::coroutine_handle<> operation::attempt() noexcept {
+  try {
+    if (!ends_at_once()) return coroutine();
+  } catch (...) {
+    failure_ = std::current_exception();
+    turn_.reset();
+    if (running_) abandon(failure_);
+  }
+  ended_at_once_ = true;
+  return nullptr;
+}
+
+inline bool operation::ends_at_once() {
   if (!running_) {
     if (members().broken()) [[unlikely]] {
       refuse();
-      if (refusal_ != nullptr) return true;
     }
     take_place();
   }
+  if (!lane_is_free() || !runs_at_once()) return false;
+  complete();
+  return true;
+}
+
+// Where time is virtual, work takes some, for which only a coroutine can wait.
+inline bool operation::runs_at_once() {
+  if (prepared_.moves_nothing) {
+    arrive();
+    return true;
+  }
+  const auto at_once = prepared_.chosen->at_once;
+  if (at_once == nullptr || time() != nullptr) return false;
+  return at_once(*this, call_) || looks_on(at_once);
+}
+
+// The first looks are close together: a peer on its own core is a cache-line trip away.
+bool operation::looks_on(bool (*at_once)(context&, const arguments&)) {
+  constexpr unsigned close_looks = 16;
+  if (!has_arrived_itself()) return false;
+  go_on_after_arrival();
+  if (!engine().nothing_else_waits()) return false;
+  const unsigned looks = engine().looks_before_suspending();
+  for (unsigned i = 0; i < looks; ++i) {
+    if (i >= close_looks) spin_pause();
+    if (at_once(*this, call_)) return true;
+    go_on_after_arrival();
+  }
+  return false;
+}
+
+std::coroutine_handle<> operation::coroutine() {
+  return task<>::surround(
+      prepared_.moves_nothing ? pass_by(*this) : prepared_.chosen->run(*this, call_), *this);
+}
+
+bool operation::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
   if (lane_is_free()) return true;
   turn_.emplace(state());
   if (turn_->await_ready()) return true;
@@ -49,19 +126,16 @@ bool operation::begin(const coroutine_place& place, std::coroutine_handle<> self
   return false;
 }
 
-void operation::refuse() noexcept {
+void operation::refuse() {
   try {
     team_.require_whole();
   } catch (...) {
-    refusal_ = std::current_exception();
     team_.pass_failure_on();
+    throw;
   }
 }
 
 void operation::enter() {
-  if (refusal_ != nullptr) [[unlikely]] {
-    std::rethrow_exception(std::exchange(refusal_, nullptr));
-  }
   if (!turn_) return;
   turn_->await_resume();
   turn_.reset();
@@ -99,38 +173,7 @@ void operation::abandon(const std::exception_ptr& failure) noexcept {
   }
 }
 
-void operation::take_place() noexcept {
-  ticket_ = books().order.begin(prepared_.fingerprint, prepared_.stages);
-  if (arrival_log* const log = team_.arrivals()) [[unlikely]] {
-    logged_ = log->begin(team_, prepared_, call_, ticket_.sequence);
-  }
-  running_ = true;
-  lane_ = &board().arrival(ticket_.lane, 0);
-  write_record();
-  wire::virtual_time* const time = this->time();
-  if (time != nullptr) [[unlikely]] {
-    time->begin(ticket_.sequence, call_, prepared_.chosen->id);
-  }
-  if (time == nullptr && ticket_.kind >= stage_kind::lengthy) choose_copies();
-}
-
-void operation::write_record() noexcept {
-  write(members().own_record(ticket_.lane), {.word = ticket_.word,
-                                             .kind = prepared_.kind,
-                                             .count = prepared_.count,
-                                             .root = call_.root,
-                                             .details = prepared_.details});
-}
-
-void operation::complete() noexcept {
-  if (is_checked()) [[unlikely]] {
-    if (!check_end()) return;
-  }
-  running_ = false;
-  scratch_.clear();
-  memory().announce(board().completion(index_).upto, books().order.complete(ticket_.sequence));
-  log_arrival(false);
-}
+void operation::reserve() noexcept { take_place(); }
 
 void operation::abandon(const error& why) noexcept {
   running_ = false;
@@ -147,7 +190,7 @@ void operation::abandon(const error& why) noexcept {
 }
 
 void operation::release() noexcept {
-  if (!kept_) {
+  if (keeper_ == keeper::nobody) {
     delete this;
     return;
   }
@@ -155,9 +198,14 @@ void operation::release() noexcept {
   out_ = false;
 }
 
+void operation::leave_team() noexcept {
+  if (keeper_ == keeper::team) team_.kept().give_up(*this);
+}
+
 operation& operation_of(const task<>& collective, std::string_view who) {
   auto* const found = dynamic_cast<operation*>(collective ? collective.surrounded_by() : nullptr);
-  if (found != nullptr && !found->is_kept()) return *found;
+  if (found != nullptr) found->leave_team();
+  if (found != nullptr && found->kept_by() == operation::keeper::nobody) return *found;
   throw error(
       errc::invalid_argument,
       std::string(who) + ": the task is not a collective's own; expected what one returned");

@@ -2,6 +2,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -19,16 +20,24 @@ namespace muster {
 /// that keeps it.
 class operation : public bracket, public context {
 public:
-  operation(muster::team& on, const arguments& call) : context(on, call, on.prepare_call(call)) {}
+  operation(muster::team& on, const arguments& call)
+      : bracket(on.engine()), context(on, call, on.prepare_call(call)) {}
   virtual ~operation() { end_if_running(); }
 
-  /// The algorithm's coroutine, with this operation around it.
-  task<> run();
+  /// The task that stands for it.
+  task<> run() noexcept {
+    ended_at_once_ = false;
+    out_ = true;
+    return task<>(*this);
+  }
 
-  /// Whether it stays when its coroutine goes, to be run again.
-  void keep(bool kept) noexcept { kept_ = kept; }
-  bool is_kept() const noexcept { return kept_; }
-  /// Whether a coroutine of it is there.
+  /// Who keeps it, when its task goes, to run it again.
+  enum class keeper : std::uint8_t { nobody, plan, team };
+  void keep(keeper who) noexcept { keeper_ = who; }
+  keeper kept_by() const noexcept { return keeper_; }
+  /// Its team does not.
+  void leave_team() noexcept;
+  /// Whether a task of it is there.
   bool is_out() const noexcept { return out_; }
 
   /// Before it begins: to other buffers, null where these are.
@@ -40,7 +49,7 @@ public:
   void choose(std::string_view text);
 
   /// Takes its place in the team's order before it begins, or ends without beginning.
-  void reserve() noexcept { take_place(); }
+  void reserve() noexcept;
   /// \param why not null
   void give_up(const std::exception_ptr& why) noexcept { end(why); }
 
@@ -49,11 +58,19 @@ public:
 
 private:
   // ---- bracket
+  std::coroutine_handle<> attempt() noexcept override;
   bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
   void enter() override;
   void end(const std::exception_ptr& failure) noexcept override;
   void release() noexcept override;
 
+  /// Begins; whether it has also ended.
+  bool ends_at_once();
+  bool runs_at_once();
+  /// After a first attempt in vain: further ones, as many as are likely to pay.
+  [[gnu::noinline]] bool looks_on(bool (*at_once)(context&, const arguments&));
+  /// The algorithm's coroutine, with this operation around it.
+  std::coroutine_handle<> coroutine();
   void take_place() noexcept;
   void write_record() noexcept;
   void complete() noexcept;
@@ -63,11 +80,11 @@ private:
   void abandon(const error& why) noexcept;
   [[gnu::cold]] void abandon(const std::exception_ptr& failure) noexcept;
   [[gnu::cold]] void abandon_destroyed() noexcept;
-  [[gnu::cold]] void refuse() noexcept;
+  [[gnu::cold]] void refuse();
   /// One that is still under way ends here.
   void end_if_running() noexcept {
     turn_.reset();  // its coroutine may go before this object does
-    refusal_ = nullptr;
+    failure_ = nullptr;
     if (running_) [[unlikely]] {
       abandon_destroyed();
     }
@@ -80,14 +97,13 @@ private:
   }
 
   bool running_ = false;
-  bool kept_ = false;
+  keeper keeper_ = keeper::nobody;
   bool out_ = false;
   arrival_log::begun logged_;      // where the team has a log
   std::optional<turn_wait> turn_;  // while it waits for its turn
-  std::exception_ptr refusal_;     // why it did not even begin
 };
 
-/// The operation that a collective's task runs, and that no plan keeps.
+/// The operation that a collective's task runs, and that no plan keeps; its team no longer does.
 /// \param who asks, for the message
 /// \throws error `errc::invalid_argument` of any other task
 operation& operation_of(const task<>& collective, std::string_view who);

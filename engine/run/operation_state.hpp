@@ -99,7 +99,10 @@ public:
   wire::arrival& arrival(std::size_t local_peer) const noexcept { return lane_[local_peer]; }
   bool has_arrived(std::size_t local_peer) const noexcept {
     // acquire: pairs with the release in `node_memory::announce`.
-    const std::uint64_t word = arrival(local_peer).word.load(std::memory_order_acquire);
+    return is_of_this_operation(arrival(local_peer).word.load(std::memory_order_acquire));
+  }
+  /// \param word of an arrival, which may be in another operation of the same number
+  bool is_of_this_operation(std::uint64_t word) const noexcept {
     return ((word ^ ticket_.word) >> 32) == 0;
   }
   /// Whether a local peer that has arrived is in another operation than this rank.
@@ -110,7 +113,12 @@ public:
   /// Of a local peer that has arrived: throws if it is in another operation, and takes note of what
   /// it says it has completed.
   void check_fingerprint(std::size_t local_peer) const {
-    if (differs(local_peer)) [[unlikely]] {
+    // relaxed: whoever asks has seen the word with acquire.
+    note_arrival(local_peer, arrival(local_peer).word.load(std::memory_order_relaxed));
+  }
+  /// \param word of its arrival
+  void note_arrival(std::size_t local_peer, std::uint64_t word) const {
+    if (word != ticket_.word) [[unlikely]] {
       throw_mismatch(local_peer);
     }
     std::uint64_t& known = books().known_complete[local_peer];
@@ -158,7 +166,7 @@ public:
   /// back when the operation fails: then the work is not begun, or does not count.
   /// \throws error where the team is broken before or after.
   template <class Work>
-  void read_local_peers(Work work) const {
+  [[gnu::always_inline]] void read_local_peers(Work work) const {
     if (ticket_.kind < stage_kind::lengthy) {  // nothing is lent
       work();
     } else {
@@ -166,7 +174,7 @@ public:
     }
   }
   template <class Work>
-  void read_lent(Work work) const {
+  [[gnu::noinline]] void read_lent(Work work) const {
     bool whole = false;
     {
       const reading_marks marks(memory());

@@ -7,6 +7,7 @@
 
 #include <muster/base/error.hpp>
 #include <muster/coro/pooled.hpp>
+#include <muster/run/kept_operations.hpp>
 #include <muster/run/operation.hpp>
 
 namespace muster {
@@ -89,17 +90,19 @@ public:
         operation(on, complete_neighbors::put_into(complete_layouts::put_into(call))) {}
 };
 
-// The coroutine releases it.
-task<> run(std::unique_ptr<operation> one) {
-  task<> part = one->run();
-  one.release();
-  return part;
-}
+// The task releases it.
+task<> run(std::unique_ptr<operation> one) noexcept { return one.release()->run(); }
 
 }  // namespace
 
 task<> perform(team& on, const arguments& call) {
-  return run(std::make_unique<operation>(on, call));
+  // Where the engine has a thread of its own, calls are made on others, too.
+  if (on.engine().has_own_thread() || !exists(call.what)) {
+    return run(std::make_unique<operation>(on, call));
+  }
+  operation* one = on.kept().find(on, call);
+  if (one == nullptr) one = on.kept().keep(on, std::make_unique<operation>(on, call));
+  return one->run();
 }
 
 task<> perform(team& on, const arguments& call, const block_layout& send,

@@ -7,6 +7,7 @@
 
 #include <muster/base/random.hpp>
 #include <muster/environment/environment.hpp>
+#include <muster/run/kept_operations.hpp>
 #include <muster/run/mailbox.hpp>
 #include <muster/run/prepare.hpp>
 
@@ -26,7 +27,8 @@ team::team(muster::engine& where, wire::fabric& reach, muster::shape ranks, std:
       node_index_(shape_.index_of(rank)),
       machine_(measured),
       selector_(shape_, machine_, rows),
-      books_(memory_, node_.size()) {
+      books_(memory_, node_.size()),
+      kept_(std::make_unique<kept_operations>()) {
   if (node_.size() > most_ranks_a_node) {
     throw error(errc::invalid_argument, "team: a node has " + std::to_string(node_.size()) +
                                             " ranks; expected at most " +

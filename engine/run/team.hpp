@@ -27,6 +27,7 @@
 namespace muster {
 
 class arrival_log;
+class kept_operations;
 class mailbox;
 
 /// An ordered set of ranks that perform collectives together, as one of them sees it.
@@ -160,6 +161,7 @@ public:
   std::uint64_t count_sparse() noexcept { return sparse_++; }
   /// How many sequencers it has made for the team before.
   std::uint64_t count_sequencers() noexcept { return sequencers_++; }
+  kept_operations& kept() noexcept { return *kept_; }
   /// Null: nobody wants to know.
   arrival_log* arrivals() const noexcept { return arrivals_; }
   /// The ranks of this rank's node, and its place among them.
@@ -195,6 +197,7 @@ private:
   bool is_agreeing_ = false;
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;
+  std::unique_ptr<kept_operations> kept_;
   std::unique_ptr<mailbox> mail_;  // from when messages are first sent or received
 };
 

@@ -26,28 +26,48 @@ class last_prepared {
 public:
   /// What was prepared, if it was for a call like this one, with whatever buffers; or null.
   const prepared_call* find(const arguments& call) const noexcept {
-    return like_ && is_like(call) ? &prepared_ : nullptr;
+    return is_like(call) ? &prepared_ : nullptr;
   }
   const prepared_call& keep(const arguments& call, const prepared_call& prepared) noexcept {
-    // What a pointer shows may change behind it.
-    like_ = call.custom == nullptr && !has_varying_blocks(call.what);
-    call_ = call;
+    ++changes_;
+    word_ = has_pointers(call) || has_varying_blocks(call.what) ? of_none : word_of(call);
+    count_ = call.count;
+    root_ = call.root;
     prepared_ = prepared;
     return prepared_;
   }
-  void forget() noexcept { like_ = false; }
+  void forget() noexcept {
+    ++changes_;
+    word_ = of_none;
+  }
+  /// How often it was kept or forgotten.
+  std::uint64_t changes() const noexcept { return changes_; }
 
 private:
+  /// All of what one word holds.
+  static std::uint64_t word_of(const arguments& call) noexcept {
+    return static_cast<std::uint64_t>(call.what) | static_cast<std::uint64_t>(call.type) << 8 |
+           static_cast<std::uint64_t>(call.op) << 16 |
+           static_cast<std::uint64_t>(call.order) << 24 |
+           static_cast<std::uint64_t>(call.send == nullptr) << 32 |
+           static_cast<std::uint64_t>(call.receive == nullptr) << 33 |
+           static_cast<std::uint64_t>(has_pointers(call)) << 34;
+  }
+  /// Whether it has what may change behind a pointer.
+  static bool has_pointers(const arguments& call) noexcept {
+    return call.custom != nullptr || call.send_blocks != nullptr ||
+           call.receive_blocks != nullptr || call.neighbors != nullptr;
+  }
   bool is_like(const arguments& call) const noexcept {
-    return call.what == call_.what && call.type == call_.type && call.op == call_.op &&
-           call.order == call_.order && call.count == call_.count && call.root == call_.root &&
-           (call.send == nullptr) == (call_.send == nullptr) &&
-           (call.receive == nullptr) == (call_.receive == nullptr) && call.custom == nullptr &&
-           call.send_blocks == nullptr && call.receive_blocks == nullptr;
+    return word_of(call) == word_ && call.count == count_ && call.root == root_;
   }
 
-  bool like_ = false;
-  arguments call_;
+  static constexpr std::uint64_t of_none = ~std::uint64_t{0};
+
+  std::uint64_t changes_ = 0;
+  std::uint64_t word_ = of_none;
+  std::size_t count_ = 0;
+  std::size_t root_ = 0;
   prepared_call prepared_{};
 };
 

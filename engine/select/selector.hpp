@@ -53,6 +53,9 @@ public:
 
   /// The last call of a collective, as it was prepared; forgotten with the next choice.
   last_prepared& last(collective what) noexcept { return last_[static_cast<std::size_t>(what)]; }
+  const last_prepared& last(collective what) const noexcept {
+    return last_[static_cast<std::size_t>(what)];
+  }
 
 private:
   /// There is a table.

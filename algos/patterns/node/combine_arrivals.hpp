@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -51,11 +52,20 @@ struct segment_inputs {
 template <class Inputs>
 wire::work_wait combine_by_rank(context& me, const Inputs& from, const std::byte* own,
                                 std::byte* to, std::size_t count) {
-  pooled<const std::byte*> inputs(me.node().size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    inputs[i] = i == me.node_index() ? own : from.of(i);
+  const auto combine = [&](std::span<const std::byte*> inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      inputs[i] = i == me.node_index() ? own : from.of(i);
+    }
+    return me.combine(to, inputs, count);
+  };
+  constexpr std::size_t few = 16;  // cost nothing on the stack
+  const std::size_t local_peers = me.node().size();
+  if (local_peers > few) {
+    pooled<const std::byte*> inputs(local_peers);
+    return combine({inputs.data(), local_peers});
   }
-  return me.combine(to, inputs, count);
+  std::array<const std::byte*, few> inputs;
+  return combine(std::span(inputs).first(local_peers));
 }
 
 /// Waits for the inputs of all local peers and combines them, `own` in this rank's place, into

@@ -13,4 +13,14 @@ task<> publish_blocks(context& me, const arguments& call) {
   }
 }
 
+bool publish_blocks_at_once(context& me, const arguments& call) {
+  me.publish(call.own_block(me.rank()));
+  if (!me.are_all_here()) return false;
+  for (std::size_t from = 0; from < me.size(); ++from) {
+    const auto place = call.received_from(from);
+    me.copy(place, me.published(from, place.size()));
+  }
+  return true;
+}
+
 }  // namespace muster::algos
