@@ -147,7 +147,7 @@ class Tree:
         if not included.startswith("muster/"):
             places = [included]
         else:
-            places = [folder + included.removeprefix("muster") for folder in ("engine", "tools/library")]
+            places = [folder + included.removeprefix("muster") for folder in ("engine", "tools/library", "tools/c")]
         return next((self.root / each for each in places if (self.root / each).is_file()), None)
 
     def others(self, path):

@@ -32,12 +32,16 @@ TRANSPORTS = {
 # Drawers of tools/ that the others build on, and what they may include beside themselves.
 DRAWERS = {
     "library": set(),
+    "c": {"library"},
     "process": set(),
     "report": {"library", "process"},
     "mpi": {"library", "report"},
 }
 # Headers of the library itself are included as once installed.
-COMPOSED = {"asio.hpp", "kokkos.hpp", "kokkos_comm.hpp", "muster.hpp", "world.hpp"}
+COMPOSED = {
+    "tools/library": {"asio.hpp", "kokkos.hpp", "kokkos_comm.hpp", "muster.hpp", "world.hpp"},
+    "tools/c": {"muster.h"},
+}
 SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".ipp"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.M)
 
@@ -60,7 +64,8 @@ def place(quote, included):
     """Where an included header lies in the tree; None where it is not ours."""
     if quote == "<" and included.parts[0] == "muster":
         inside = pathlib.PurePath(*included.parts[1:])
-        return pathlib.PurePath("tools/library" if str(inside) in COMPOSED else "engine") / inside
+        home = next((home for home, names in COMPOSED.items() if str(inside) in names), "engine")
+        return pathlib.PurePath(home) / inside
     return included if included.parts[0] in LAYERS else None
 
 
@@ -167,7 +172,13 @@ CASES = [
     ("tools/library/world.cpp", "<muster/run/team.hpp>", True),
     ("tools/library/world.cpp", '"tools/report/statistics.hpp"', False),
     ("tools/library/world.cpp", '"tools/command/bench/loop.hpp"', False),
+    ("tools/library/world.cpp", "<muster/muster.h>", False),
+    ("tools/c/team.cpp", "<muster/world.hpp>", True),
+    ("tools/c/team.cpp", "<muster/muster.h>", True),
+    ("tools/c/team.cpp", '"tools/mpi/shim.hpp"', False),
+    ("tools/c/team.cpp", '"tools/command/bench/loop.hpp"', False),
     ("tools/mpi/shim.cpp", "<muster/world.hpp>", True),
+    ("tools/mpi/shim.cpp", "<muster/muster.h>", False),
     ("tools/mpi/table.cpp", '"tools/report/statistics.hpp"', True),
     ("tools/mpi/table.cpp", '"tools/command/bench/loop.hpp"', False),
     ("tools/report/plot.cpp", '"tools/mpi/shim.hpp"', False),

@@ -112,6 +112,14 @@ def muster_binary(name, copts = [], deps = [], **kwargs):
     """A cc_binary of ours."""
     native.cc_binary(name = name, **dict(kwargs, **_compiled(copts, deps)))
 
+def c_binary(name, **kwargs):
+    """A program in C11, with every warning an error."""
+    native.cc_binary(
+        name = name,
+        copts = ["-std=c11", "-D_DEFAULT_SOURCE", "-pedantic", "-Wall", "-Wextra", "-Werror"],
+        **kwargs
+    )
+
 def muster_test(name, copts = [], deps = [], size = "small", main = True, **kwargs):
     """A doctest program.
 
