@@ -33,6 +33,14 @@ for each in "${jobs[@]}"; do
   fi
 done
 out=$folder/out
+for compiler in gcc clang-19; do
+  for standard in c11 c2x; do
+    check "$compiler reads <muster/muster.h> in $standard" eval 'echo "#include <muster/muster.h>" |
+      does "$compiler" -std=$standard -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$prefix/include" -x c -'
+  done
+  check "and in C++" eval 'echo "#include <muster/muster.h>" |
+    does "$compiler" -std=c++20 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$prefix/include" -x c++ -'
+done
 
 # reads HEADER: all files that it takes in, one a line.
 reads() {

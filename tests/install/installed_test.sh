@@ -60,17 +60,19 @@ check "and leaves files alone" eval 'completes muster run ./pro && [ "$(cat "$ou
 library=$prefix/lib/libmuster.so
 check "the library's name" eval 'does readelf -dW "$library" && grep -qE "soname: \[libmuster\.so\.[0-9]+(\.[0-9]+)?\]" "$out"'
 check "needs no Boost, Kokkos, MPI" finds_none -iE 'needed.*(boost|kokkos|mpi)' "$out"
-nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //' >"$folder/symbols"
+nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //; s/^\(muster_[a-z_]*\)@@.*/\1/' >"$folder/symbols"
 check "has symbols" test "$(wc -l <"$folder/symbols")" -gt 200
-check "Muster's alone" finds_none -vE '^((typeinfo|typeinfo name|vtable|VTT|guard variable) for )?muster::|^MUSTER_[0-9.]+$' "$folder/symbols"
-check "none of its insides" finds_none -E 'muster::(algos|tcp|shm|stream|cluster|launcher|tune|profile)::' "$folder/symbols"
+check "Muster's alone" finds_none -vE '^((typeinfo|typeinfo name|vtable|VTT|guard variable) for )?muster::|^muster_[a-z_]+$|^MUSTER_[0-9.]+$' "$folder/symbols"
+check "none of its insides" finds_none -E 'muster::(algos|c|tcp|shm|stream|cluster|launcher|tune|profile)::' "$folder/symbols"
 for each in 'typeinfo for muster::error' 'vtable for muster::error' 'muster::barrier(' 'muster::default_algorithms()'; do
   check "has $each" grep -qF "$each" "$folder/symbols"
 done
+check "has all functions for C, and no others" eval 'grep -oE "^muster_[a-z_]+$" "$folder/symbols" | sort >"$folder/has" &&
+  sed "s,//.*,,; /^typedef/d" "$prefix/include/muster/muster.h" | grep -oE "\bmuster_[a-z_]+\(" | tr -d "(" | sort -u | diff - "$folder/has" >"$out"'
 # A program that loads the library while it runs has little room for threads' own variables: some 1.6 KiB.
 tls=$(($(readelf -lW "$library" | awk '$1 == "TLS" {print $6}')))
 check "takes $tls bytes of each thread's own" test "$tls" -gt 0 -a "$tls" -le 256
-check "loads while a program runs" does python3 -c "import ctypes; ctypes.CDLL('$library')"
+check "loads while a program runs" eval 'does python3 -c "import ctypes; m = ctypes.CDLL(\"$library\"); w = ctypes.c_void_p(); print(m.muster_init(ctypes.byref(w)), m.muster_size(w))" && says "0 1"'
 for each in LICENSE licences/libfmt-dev licences/libcli11-dev licences/nlohmann-json3-dev; do
   check "$each" test -s "$prefix/share/doc/muster/$each"
 done

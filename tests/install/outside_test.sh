@@ -7,7 +7,7 @@ page=$PWD/$1 example=$PWD/$2
 
 mkdir -p "$folder/project/tests/install"
 cp -L tests/install/outside/CMakeLists.txt "$folder/project"
-cp -rL tests/guide tests/own_algorithm "$folder/project/tests"
+cp -rL tests/examples tests/guide tests/own_algorithm "$folder/project/tests"
 cp -rL tests/install/outside "$folder/project/tests/install"
 mv "$prefix" "$folder/moved"
 prefix=$folder/moved
@@ -74,6 +74,23 @@ for algorithm in chain.so by-g++/libinvited.so; do
   check "and is right" says "1 algorithm: all right"
 done
 
+# Programs in C, by both, without a compiler for C++.
+for compiler in clang-19 gcc; do
+  for each in sum event_loop; do
+    # shellcheck disable=SC2046
+    check "$compiler -std=c11 compiles $each.c" does "$compiler" -std=c11 -D_DEFAULT_SOURCE -pedantic -Wall -Wextra -Werror \
+      $(pkg-config --cflags muster) "tests/examples/c/$each.c" $(pkg-config --libs muster) -Wl,-rpath,"$prefix/lib" -o $each
+  done
+  check "which runs" eval 'runs ./sum && says "4 ranks, sum 6"'
+  check "and serves" eval 'runs ./event_loop && says "4 ranks, sum 6, many ticks"'
+  mkdir "c-$compiler"
+  cp tests/examples/c/sum.c "c-$compiler"
+  awk '/^```cmake/ {on += 1; next} /^```/ {on += on % 2} on == 3' "$page" >"c-$compiler/CMakeLists.txt"
+  check "CMake finds Muster for C, $compiler" does cmake -S "c-$compiler" -B "c-$compiler/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler"
+  check "and builds" does cmake --build "c-$compiler/build"
+  check "what runs" eval 'runs "c-$compiler/build/sum" && says "4 ranks, sum 6"'
+done
+
 # finds WANTED…: whether CMake does, of a version and components.
 mkdir asks
 cat >asks/CMakeLists.txt <<'TEXT'
@@ -99,7 +116,7 @@ without() {
 }
 # The README's example, in the project that the page shows.
 mkdir shown
-awk '/^```cmake/ {on = 1; next} /^```/ {on = 0} on' "$page" >shown/CMakeLists.txt
+awk '/^```cmake/ {on += 1; next} /^```/ {on += on % 2} on == 1' "$page" >shown/CMakeLists.txt
 cp -L "$example" shown/program.cpp
 userspace=$( ((EUID == 0)) || echo --map-root-user)
 skipped=0

@@ -5,6 +5,8 @@ import re
 # Folders of the engine that programs ask for by a header of their own, <muster/FOLDER.hpp>, since they need a
 # library that not everybody has.
 DOORS = ["asio", "kokkos"]
+# For programs in C.
+C = ["muster.h"]
 # For algorithms of a program's own: docs/own-algorithm.md.
 VERBS = ["run/pipeline.hpp"]
 INCLUDE = re.compile(r'^#include ([<"])([^>"]+)[>"]', re.M)
@@ -32,7 +34,7 @@ def doors(checkout):
 
 def roots(checkout):
     """As they are included, without <muster/>."""
-    found = ["muster.hpp", *VERBS]
+    found = ["muster.hpp", *C, *VERBS]
     for door in doors(checkout):
         found += [file.name for file in sorted((checkout / "tools/library").glob(f"{door}*.hpp"))]
         found += [f"{door}/{file.name}" for file in sorted((checkout / "engine" / door).glob("*.hpp"))]
@@ -45,10 +47,10 @@ def door_sources(checkout, door):
 
 
 def find(checkout, name):
-    for folder in ("engine", "tools/library"):
+    for folder in ("engine", "tools/library", "tools/c"):
         if (checkout / folder / name).exists():
             return checkout / folder / name
-    raise wrong(f"<muster/{name}> is included, but is neither in engine/ nor in tools/library/")
+    raise wrong(f"<muster/{name}> is included, but is neither in engine/, in tools/library/ nor in tools/c/")
 
 
 def included(file):

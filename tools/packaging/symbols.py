@@ -1,6 +1,7 @@
 """Which symbols libmuster.so has: those of what its installed headers declare, and nothing else.
 
-A function or class in namespace muster is public where an installed header declares it. Everything else, our own and
+A function or class in namespace muster is public where an installed header declares it, and so is a function of C
+whose name begins with muster_. Everything else, our own and
 what headers of other projects have left in our objects, is local: a program may have a Muster, a {fmt} or a JSON
 library of another version beside it.
 """
@@ -35,6 +36,8 @@ def declared(headers):
 
 
 def is_public(demangled, names, namespaces):
+    if demangled.startswith("muster_"):  # a name of C++ has its namespace and its parameters
+        return demangled in names
     parts = re.findall(r"[\w~]+", re.split(r"[(<\[]", MADE_FOR.sub("", demangled))[0])
     if not parts or parts[0] != "muster":
         return False
