@@ -89,7 +89,9 @@ TEST_CASE("a call that is dropped, and the next one like it") {
   run_threads(2, [](team& of) {
     check_sum(of, 1);
     value unused{};
-    { const task<> dropped = allreduce(of, unused, sum); }
+    {
+      const task<> dropped = allreduce(of, unused, sum);
+    }
     check_sum(of, 2);
   });
 }
@@ -163,12 +165,11 @@ algorithm barrier_with(bool (*at_once)(context&, const arguments&)) {
 
 void run_barriers(const algorithm& row) {
   const watchdog alive("barriers of a program's own");
-  run_threads(
-      3,
-      [](team& of) {
-        for (int i = 0; i < 50; ++i) start(barrier(of)).wait();
-      },
-      {.algorithms = std::span(&row, 1)});
+  run_threads(3,
+              [](team& of) {
+                for (int i = 0; i < 50; ++i) start(barrier(of)).wait();
+              },
+              {.algorithms = std::span(&row, 1)});
 }
 
 TEST_CASE("an algorithm that never ends at once, whether it announces its rank or not") {
