@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "tools/command/bench/buffers.hpp"
 #include "tools/command/bench/limit.hpp"
 #include "tools/command/bench/markdown.hpp"
+#include "tools/command/bench/osu.hpp"
 #include "tools/command/bench/report.hpp"
 #include "tools/command/catalog/catalog.hpp"
 #include "tools/command/catalog/option.hpp"
@@ -344,12 +346,17 @@ private:
 
   void print_table(collective what, std::size_t ranks) {
     meter_.clear();
-    fmt::print("{}\n", point_table(found_, what, ranks, style_));
+    if (wanted_.format == output_format::osu) {
+      fmt::print("{}", osu_blocks(found_, what, ranks));
+    } else {
+      fmt::print("{}\n", point_table(found_, what, ranks, style_));
+    }
     std::fflush(stdout);
   }
 
   void finish() {
-    if (const std::string means = summary_table(found_, style_); !means.empty()) {
+    const std::string means = summary_table(found_, style_);
+    if (wanted_.format == output_format::tables && !means.empty()) {
       fmt::print("{}\n", means);
     }
     const std::string json = report::in_lines(to_json(found_, about_));
@@ -488,6 +495,7 @@ Examples:
   muster bench allgather -n 8 --catalog mine.so --algorithms mine,auto
   muster bench bcast alltoall -n 2,4 --sizes 64K..64M --rounds 3
   muster bench reduce allreduce -n 4 --type char --loop barrier --buffers same --shim openmpi
+  muster bench allreduce -n 4 --format osu --loop barrier --buffers same --type char --sizes 8..1Mx2
   muster bench -n 2,4,16 --shim mpich --excluded
   muster bench alltoall -n 2,16 --shim openmpi --nonblocking
   MUSTER_PROGRESS=thread muster bench alltoall -n 2 --shim openmpi --nonblocking --compute 500
@@ -634,6 +642,15 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       *bench, [wanted](std::vector<std::string> asked) { wanted->algorithms = std::move(asked); });
   catalogs::add_catalog_option(*bench, wanted->catalog_file);
   bench
+      ->add_option("--format", wanted->format,
+                   "tables, or osu: lines of bytes and microseconds as the OSU micro-benchmarks "
+                   "print them, and no plot unless --plot asks for one (default: tables)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, output_format>{{"tables", output_format::tables},
+                                               {"osu", output_format::osu}},
+          CLI::ignore_case))
+      ->type_name("FORMAT");
+  bench
       ->add_option("--json", wanted->json,
                    "write the results there as JSON; -: to standard output, and all else "
                    "to standard error")
@@ -700,7 +717,11 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("A,B");
   bench->add_flag("-q,--quiet", wanted->quiet, "no progress");
-  bench->callback([wanted, done = std::move(done)] { done(run_bench(*wanted)); });
+  bench->callback([wanted, bench, done = std::move(done)] {
+    const bool asks_for_plot = bench->get_option("--plot")->count() != 0;
+    if (wanted->format == output_format::osu && !asks_for_plot) wanted->plot.clear();
+    done(run_bench(*wanted));
+  });
 }
 
 }  // namespace muster::bench

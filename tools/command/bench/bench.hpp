@@ -22,6 +22,9 @@ class App;
 
 namespace muster::bench {
 
+/// What is printed: tables for people, or lines as the OSU micro-benchmarks print them.
+enum class output_format { tables, osu };
+
 struct options {
   std::vector<collective> collectives{usual_collectives.begin(), usual_collectives.end()};
   std::vector<std::size_t> ranks{8};
@@ -38,6 +41,7 @@ struct options {
   std::filesystem::path json;           ///< empty: none
   std::filesystem::path table;          ///< empty: none
   std::filesystem::path plot{"muster-bench.svg"};
+  output_format format = output_format::tables;
   sampling how;
   std::optional<arrivals::pattern> late;                 ///< nothing: calls are back to back
   std::uint64_t seed = 1;                                ///< of `late`
