@@ -124,6 +124,12 @@ void team::pass_failure_on() noexcept {
   if (const auto why = members_.failed()) members_.fail(*why);
 }
 
+void team::revoke(std::string_view why) noexcept {
+  std::string text = "rank " + std::to_string(rank_) + " revoked the team";
+  if (!why.empty()) text.append(": ").append(why);
+  members_.fail({.code = errc::stopped, .rank = rank_, .text = std::move(text)});
+}
+
 std::optional<error> team::failure() const {
   const auto why = members_.failed();
   if (!why) return std::nullopt;

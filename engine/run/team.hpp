@@ -82,6 +82,16 @@ public:
   /// says more than a code can. None while it is whole.
   std::optional<error> failure() const;
 
+  /// Breaks the team: operations under way on it, on any rank, and all later ones end with
+  /// `errc::stopped`, and a text that names this rank and says `why`. For a rank that cannot go on,
+  /// for a reason of the program's own, and whom the others would wait for. Where the team is the
+  /// job's own, all teams break that there are.
+  ///
+  /// Local, on the thread that drives the engine: waits for nobody, and what is under way on this
+  /// rank ends when its engine is driven. Without effect on a team that is broken. Afterwards
+  /// `shrink` makes another team, of all ranks that are alive.
+  void revoke(std::string_view why = {}) noexcept;
+
   /// The most shared memory that this team can come to take, in bytes for each of its ranks.
   wire::footprint memory_bytes() const noexcept { return fabric_.footprint(); }
   /// Queue pairs and posted sends of this rank, ever, whatever the team.
