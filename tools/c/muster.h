@@ -81,6 +81,11 @@ int muster_size(const muster_team* team);
 /// MUSTER_SUCCESS while it is whole. An operation that fails breaks its team on every rank, unless
 /// an argument was invalid.
 int muster_failure(muster_team* team);
+/// Breaks a team that is whole: operations under way on it, on any rank, and all later ones end
+/// with MUSTER_STOPPED, and a text that names this rank and has `why`. For a rank that cannot go
+/// on, and for which the others would wait; muster_shrink goes on. Waits for nobody.
+/// \param why NULL: no reason is said
+int muster_revoke(muster_team* team, const char* why);
 
 // ---- elements and reductions
 

@@ -69,6 +69,13 @@ int muster_failure(muster_team* team) {
   });
 }
 
+int muster_revoke(muster_team* team, const char* why) {
+  return guarded("revoke", [team, why] {
+    const visit alone(required_team("revoke", team).in(), "revoke");
+    team->team().revoke(why == nullptr ? "" : why);
+  });
+}
+
 int muster_free(muster_team* team) {
   if (team == nullptr) return MUSTER_SUCCESS;
   return guarded("free", [team] {

@@ -178,6 +178,22 @@ static void mismatched(muster_team* team) {
   MUST(muster_barrier(team));
 }
 
+static void revoked(muster_team* team) {
+  muster_team* apart;
+  muster_team* rest;
+  int sum = 1;
+  MUST(muster_duplicate(team, &apart));
+  FAILS(muster_revoke(NULL, "no more input"), MUSTER_INVALID_ARGUMENT, "revoke: team is NULL");
+  if (muster_rank(team) == 0) MUST(muster_revoke(apart, "no more input"));
+  FAILS(muster_barrier(apart), MUSTER_STOPPED, "rank 0 revoked the team: no more input");
+  REQUIRE(muster_error_rank() == 0);
+  MUST(muster_shrink(apart, &rest));
+  MUST(muster_allreduce(rest, MUSTER_IN_PLACE, &sum, 1, MUSTER_INT32, MUSTER_SUM));
+  REQUIRE(sum == muster_size(team));
+  MUST(muster_free(apart));
+  MUST(muster_free(rest));
+}
+
 int main(void) {
   muster_team* world;
   REQUIRE(strcmp(muster_error_text(), "success") == 0);
@@ -187,6 +203,7 @@ int main(void) {
   requests_and_teams(world);
   alone(world);
   if (muster_size(world) > 1) mismatched(world);
+  revoked(world);
   if (muster_rank(world) == 0) printf("%d ranks, all right\n", muster_size(world));
   MUST(muster_finalize(world));
 }
