@@ -17,16 +17,27 @@ namespace muster::shm {
 
 /// Why a team, or a job, is broken.
 struct failure_record {
-  enum : std::uint32_t { whole = 0, being_written, written };
+  /// From `being_written` on it is that and the number of the process that writes.
+  enum : std::uint32_t { whole = 0, written, being_written };
 
   /// False where it says something already: the first failure wins.
   bool write(const wire::failure& why) noexcept;
-  std::optional<wire::failure> read() const;
+  /// Its first half: nobody else writes it from now on, unless this process ends.
+  bool claim() noexcept { return replace(whole); }
+  /// Nothing while it is whole, or being written. Where whoever wrote it has ended meanwhile it
+  /// says that.
+  std::optional<wire::failure> read() noexcept;
 
   std::atomic<std::uint32_t> state;
   errc code;
   std::uint64_t rank;
   std::array<char, 1024> text;
+
+private:
+  /// By this process's claim, if `before` is there.
+  bool replace(std::uint32_t before) noexcept;
+  /// Of one that this process has claimed.
+  void say(const wire::failure& why) noexcept;
 };
 
 /// What all ranks of a team share, of whatever node: its failure, and records of calls. Only knows
