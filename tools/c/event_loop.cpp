@@ -29,7 +29,9 @@ int muster_arm(muster_team* team, int* timeout) {
     job& in = muster::c::required_team("arm", team).in();
     const visit alone(in, "arm");
     muster::engine& by = in.engine();
-    if (in.look_for_a_moment() || !by.prepare_to_sleep()) return;
+    if (in.look_for_a_moment()) return;
+    // While the program tested one request another may have ended.
+    if (in.any_ended_unnoticed() || !by.prepare_to_sleep()) return;
     limit = -1;
     if (const auto most = by.sleep_limit()) {
       const auto ms = std::chrono::ceil<std::chrono::milliseconds>(*most).count();

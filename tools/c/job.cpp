@@ -91,6 +91,12 @@ bool job::look_for_a_moment() {
   return false;
 }
 
+bool job::any_ended_unnoticed() noexcept {
+  bool any = false;
+  for (const auto& each : teams_) any = each->any_ended_unnoticed() || any;
+  return any;
+}
+
 visit::visit(job& of, std::string_view call) : of_(of) {
   // acquire: what the thread that was here before has done.
   if (of.is_visited_.exchange(true, std::memory_order_acquire)) {

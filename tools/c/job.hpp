@@ -50,6 +50,8 @@ public:
   bool look();
   /// The same for some microseconds, until something moves.
   bool look_for_a_moment();
+  /// Whether any operation has ended that its program may not know of.
+  bool any_ended_unnoticed() noexcept;
 
 private:
   friend class visit;

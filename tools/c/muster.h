@@ -203,8 +203,8 @@ int muster_descriptor(muster_team* team, int* descriptor);
 /// call that takes a team or a request takes that back, whatever it is. Afterwards the program
 /// tests its requests, since any may have completed.
 /// \param timeout how long the loop may sleep, in milliseconds, as poll takes it: 0 where something
-/// has moved, -1 without a limit. When it has passed the program goes on as if the descriptor were
-/// readable.
+/// has moved, or a request has become complete since the last call, -1 without a limit. When it has
+/// passed the program goes on as if the descriptor were readable.
 int muster_arm(muster_team* team, int* timeout);
 /// Looks once at all pending operations, for programs that compute between calls. `*moved` becomes
 /// 1 where one got further; NULL: nobody asks.

@@ -38,6 +38,9 @@ public:
   void ask_to_stop() noexcept { running_.request_stop(); }
   bool ended() const noexcept { return !running_.valid() || running_.ended(); }
 
+  /// Whether it has ended, the first time that this is asked afterwards.
+  bool ended_unnoticed() noexcept { return ended() && !std::exchange(is_noticed_, true); }
+
   /// Null where its team has been freed: then it is complete.
   muster_team* on() const noexcept { return on_; }
   std::string_view call() const noexcept { return call_; }
@@ -55,6 +58,7 @@ private:
   muster_team* on_;
   std::string_view call_;
   bool is_listed_ = false;
+  bool is_noticed_ = false;
   std::shared_ptr<const muster::c::function_reduction> op_;
   std::unique_ptr<muster::team> made_;
   muster_team** told_ = nullptr;

@@ -42,6 +42,12 @@ void muster_team::remove(const muster_operation& pending) noexcept {
   pending_.pop_back();
 }
 
+bool muster_team::any_ended_unnoticed() noexcept {
+  bool any = false;
+  for (muster_operation* const each : pending_) any = each->ended_unnoticed() || any;
+  return any;
+}
+
 void muster_team::keep_until_end(std::unique_ptr<muster_operation> pending) {
   drop_ended();
   unattended_.push_back(std::move(pending));

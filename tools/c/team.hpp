@@ -27,6 +27,8 @@ public:
 
   void add(muster_operation& pending);
   void remove(const muster_operation& pending) noexcept;
+  /// Whether any of them has ended, of which that was not said before.
+  bool any_ended_unnoticed() noexcept;
   /// Of an operation for which no request stands any more.
   void keep_until_end(std::unique_ptr<muster_operation> pending);
   /// Drops those of them that have ended.

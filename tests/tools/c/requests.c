@@ -199,6 +199,50 @@ static void by_poll(muster_team* team) {
   }
 }
 
+/// Many at once: while one is tested another may end.
+static void many_by_poll(muster_team* team) {
+  for (int i = 0; i < 200; ++i) {
+    static double data[MANY][100];
+    muster_request requests[MANY];
+    for (int k = 0; k < MANY; ++k) {
+      data[k][0] = k;
+      MUST(muster_iallreduce(team, MUSTER_IN_PLACE, data[k], k % 2 == 0 ? 1 : 100, MUSTER_DOUBLE,
+                             MUSTER_SUM, &requests[k]));
+    }
+    struct pollfd entry = {.events = POLLIN};
+    MUST(muster_descriptor(team, &entry.fd));
+    for (int left = MANY; left != 0;) {
+      for (int k = 0; k < MANY; ++k) {
+        int done = 0;
+        const int was_pending = requests[k] != NULL;
+        MUST(muster_test(&requests[k], &done));
+        left -= was_pending && done;
+      }
+      int timeout = 0;
+      MUST(muster_arm(team, &timeout));
+      REQUIRE(left == 0 || poll(&entry, 1, timeout) >= 0);
+    }
+    for (int k = 0; k < MANY; ++k) REQUIRE(data[k][0] == k * muster_size(team));
+  }
+}
+
+/// One that is complete, and that nobody asks for, does not keep a loop from sleeping.
+static void left_complete(muster_team* team) {
+  muster_request asked;
+  muster_request left;
+  muster_team* apart;
+  MUST(muster_duplicate(team, &apart));
+  MUST(muster_ibarrier(apart, &left));
+  MUST(muster_barrier(apart));  // so that it is over
+  if (muster_rank(team) == 0) usleep(100 * 1000);
+  MUST(muster_ibarrier(team, &asked));
+  const double before = computed();
+  REQUIRE(poll_until_done(team, &asked) < 50);
+  REQUIRE(computed() - before < 0.05);
+  MUST(muster_wait(&left));
+  MUST(muster_free(apart));
+}
+
 static void idle(muster_team* team) {
   muster_request request;
   MUST(muster_barrier(team));
@@ -334,6 +378,8 @@ int main(int argc, char** argv) {
     teams(world);
     canceled(world);
     by_poll(world);
+    many_by_poll(world);
+    left_complete(world);
   } else if (strcmp(what, "idle") == 0) {
     idle(world);
   } else if (strcmp(what, "times") == 0) {
