@@ -25,6 +25,10 @@ for mpi in openmpi mpich; do
   check "an MPI program, $mpi" eval 'with=MUSTER_REPORT=1 muster mpirun -n 3 "$programs/job_program_$mpi"'
   check "with Muster's collectives" says "muster: carried out all of 3 collective calls"
 done
+python=$(echo "$prefix"/lib/python3.*/dist-packages)
+check "a program in Python" eval 'with=PYTHONPATH=$python muster run -n 3 /usr/bin/python3 -B -c "import muster; print(muster.world().allreduce(1), muster.__version__)"'
+check "with the library of the prefix" says "3 $(sed -n "s/^Version: //p" "$prefix/lib/pkgconfig/muster.pc")"
+check "and its help" eval 'PYTHONPATH=$python does /usr/bin/python3 -B -c "import muster; help(muster.Team)" && says "aallreduce(self, send, out=None, op="'
 few=(-n 2 --sizes 8 --rounds 1 --sample-ms 2 --quiet --plot plot.svg)
 check "bench, Muster alone" muster bench allreduce "${few[@]}" --vs none
 check "its picture" test -s plot.svg

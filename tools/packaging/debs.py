@@ -66,7 +66,17 @@ def packages(version, abi, triplet):
                 ["bin", "libexec", "share/man", "share/bash-completion"],
                 {"Recommends": "iproute2, openssh-client, python3",
                  "Suggests": f"libmuster-dev, muster-mpi {same}, python3-matplotlib"}, weak="gloo"),
+        package("python3-muster", "python", "asynchronous collectives for Python 3",
+                "Collective operations on buffers, NumPy's arrays and what DLPack lends, that block\nor that asyncio "
+                "awaits, without a thread and without polling.",
+                ["lib/python3/dist-packages/muster"],
+                {"Depends": f"libmuster{abi} {same}, python3, python3-cffi-backend, python3-numpy",
+                 "Suggests": "muster-tools, python3-mpi4py"}),
     ]
+
+
+# Python's compiler is called where the package is installed.
+PYTHON_SCRIPTS = {"postinst": "py3compile -p python3-muster", "prerm": "py3clean -p python3-muster"}
 
 
 def move(tree, to, patterns):
@@ -151,6 +161,10 @@ def make(what, checkout, tree, to):
             abi = headers.abi_of(version)
             (about / "shlibs").write_text(f"libmuster {abi} {what.name} (>= {version})\n")
             (about / "triggers").write_text("activate-noawait ldconfig\n")
+        if what.section == "python":
+            for script, command in PYTHON_SCRIPTS.items():
+                (about / script).write_text(f"#!/bin/sh\nset -e\n{command}\n")
+                (about / script).chmod(0o755)
         run("dpkg-deb", "--root-owner-group", "--build", folder, to / f"{what.name}_{version}_{architecture}.deb")
 
 

@@ -26,6 +26,7 @@ import symbols
 HERE = pathlib.Path(__file__).resolve().parent
 # Whose text is in what is installed: they are compiled in, being headers, at least in part.
 COMPILED_IN = ["libcli11-dev", "libfmt-dev", "nlohmann-json3-dev"]
+PYTHON_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 COMMANDS = re.compile(r"^  ([a-z]+)  ", re.M)
 
 
@@ -95,6 +96,14 @@ class layout:
         self.put(self.built / "tools/report/muster-plot", "libexec/muster", 0o755)
         self.put(self.built / "tools/command/run/muster-hosts", "libexec/muster", 0o755)
 
+    def python(self):
+        """The package for Debian's Python, where that looks for it."""
+        version = "3" if self.prefix == "/usr" else run("/usr/bin/python3", "-c", PYTHON_VERSION).strip()
+        package = pathlib.PurePath("tools/python/muster")
+        for folder in (self.checkout / package, self.built / package):
+            for file in sorted(folder.glob("*.py")):
+                self.put(file, f"lib/python{version}/dist-packages/muster")
+
     def for_builds(self):
         """What tells CMake, pkg-config and Bazel of the library."""
         libdir = pathlib.PurePath(self.libdir)
@@ -157,6 +166,7 @@ def main():
     what.headers()
     what.libraries()
     what.command()
+    what.python()
     what.for_builds()
     what.documentation()
 
