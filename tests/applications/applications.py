@@ -140,8 +140,10 @@ class Hpcc(Application):
 
     def answers(self, folder, output):
         text = (folder / "hpccoutf.txt").read_text()
+        # A transposition whose processor time is too short for the clock has no line for that.
+        passed = re.findall(r"^(?!CPU ).*PASSED", text, re.M)
         return numbers(r"^(Success|PTRANS_residual|MPIRandomAccess_(LCG_)?Errors|MPIFFT_maxErr)=", text) + \
-            [float(text.count("FAILED")), float(text.count("PASSED"))]
+            [float(text.count("FAILED")), float(len(passed))]
 
     def speed(self, folder, output):
         return numbers("^MPIRandomAccess_GUPs=", (folder / "hpccoutf.txt").read_text())[0]
