@@ -71,7 +71,7 @@ def packages(version, abi, triplet):
                 "awaits, without a thread and without polling.",
                 ["lib/python3/dist-packages/muster"],
                 {"Depends": f"libmuster{abi} {same}, python3, python3-cffi-backend, python3-numpy",
-                 "Suggests": "muster-tools, python3-mpi4py"}),
+                 "Suggests": "muster-tools, python3-mpi4py, python3-torch"}),
     ]
 
 

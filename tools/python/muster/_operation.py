@@ -45,13 +45,18 @@ def run(world, operation):
     """Blocks until the end; its result."""
     with world.alone:
         operation.start()
-        try:
-            while not operation.ended(TURN_NS):
-                pass
-        except BaseException:
-            operation.stop()  # a request that has ended is NULL
-            raise
+        wait(operation)
         return operation.result()
+
+
+def wait(operation):
+    """Blocks until the end, for whoever is in the library."""
+    try:
+        while not operation.ended(TURN_NS):
+            pass
+    except BaseException:
+        operation.stop()  # a request that has ended is NULL
+        raise
 
 
 def collective(method):

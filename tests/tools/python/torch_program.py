@@ -1,0 +1,218 @@
+"""torch.distributed with the backend "muster", beside Gloo in the same processes.
+
+usage: torch_program.py FOLDER all | times   (FOLDER: where the ranks meet; started by `muster run`, or by torchrun's words)
+"""
+
+import os
+import statistics
+import sys
+import time
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+import muster.torch
+from checks import raises, require
+
+if "RANK" in os.environ:  # by the group's store
+    RANK, SIZE = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+else:
+    RANK, SIZE = muster.world().rank, muster.world().size
+dist.init_process_group("muster", init_method=f"file://{sys.argv[1]}/store", rank=RANK, world_size=SIZE)
+require(dist.get_backend() == "muster", dist.get_backend())
+gloo = dist.new_group(backend="gloo")
+
+
+def of(rank, count, dtype=torch.float32):
+    return (torch.arange(count) % 13 + 10 * (rank + 1)).to(dtype)
+
+
+def same(got, expected, what):
+    require(got.dtype == expected.dtype and got.shape == expected.shape and torch.equal(got, expected),
+            f"{what}: {got}; expected {expected}")
+
+
+def both(call, *tensors, group=None, **kwargs):
+    """What a call makes of copies of tensors, with Muster, awaited or not, and with Gloo."""
+    results = []
+    for where, later in ((None, False), (None, True), (gloo, False)):
+        copies = [each.clone() if isinstance(each, torch.Tensor) else [one.clone() for one in each] for each in tensors]
+        work = call(*copies, group=where, async_op=later, **kwargs)
+        if later:
+            require(work.wait() and work.is_completed() and work.is_success(), "a work that has ended says so")
+        results.append(copies)
+    for got in results[:2]:
+        for one, other in zip(got, results[2]):
+            for left, right in zip(one if isinstance(one, list) else [one], other if isinstance(other, list) else [other]):
+                same(left, right, f"{call.__name__}, beside Gloo")
+
+
+def beside_gloo():
+    for count in (1, 5, 1000, 100000):
+        for dtype in (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.int8):
+            for op in (dist.ReduceOp.SUM, dist.ReduceOp.MAX, dist.ReduceOp.MIN, dist.ReduceOp.PRODUCT):
+                both(dist.all_reduce, of(RANK, count, dtype) % 5, op=op)
+        mine = of(RANK, count)
+        both(dist.broadcast, mine, src=SIZE - 1)
+        both(dist.all_gather, [torch.zeros(count) for _ in range(SIZE)], mine)
+    both(dist.all_reduce, of(RANK, 7, torch.float16))
+    both(dist.all_reduce, of(RANK, 24).view(2, 3, 4))
+
+
+def what_gloo_lacks():
+    count = 6
+    blocks = of(RANK, SIZE * count)
+    everybody = [of(rank, SIZE * count) for rank in range(SIZE)]
+    own = slice(RANK * count, (RANK + 1) * count)
+    total = torch.stack(everybody).sum(0)
+    for later in (False, True):
+        def done(work):
+            require(not later or work.wait(), "waited")
+
+        out = torch.zeros(count)
+        done(dist.reduce_scatter(out, list(blocks.split(count)), async_op=later))
+        same(out, total[own], "reduce_scatter")
+        out = torch.zeros(count)
+        done(dist.reduce_scatter(out, [each.clone() for each in blocks.split(count)], async_op=later))
+        same(out, total[own], "reduce_scatter of tensors apart")
+        done(dist.reduce_scatter_tensor(out, blocks, async_op=later))
+        same(out, total[own], "reduce_scatter_tensor")
+        out = torch.zeros(SIZE * count)
+        done(dist.all_to_all_single(out, blocks, async_op=later))
+        same(out, torch.cat([each[own] for each in everybody]), "all_to_all_single")
+        apart = [torch.zeros(count) for _ in range(SIZE)]
+        done(dist.all_to_all(apart, list(blocks.split(count)), async_op=later))
+        same(torch.cat(apart), out, "all_to_all")
+        sent, received = [RANK + peer for peer in range(SIZE)], [peer + RANK for peer in range(SIZE)]
+        data = of(RANK, 2 * sum(sent)).view(-1, 2)
+        got = torch.zeros(sum(received), 2)
+        done(dist.all_to_all_single(got, data, received, sent, async_op=later))
+        expected = torch.cat([of(rank, 2 * sum(rank + peer for peer in range(SIZE))).view(-1, 2).split(
+            [rank + peer for peer in range(SIZE)])[RANK] for rank in range(SIZE)])
+        same(got, expected, "all_to_all_single with splits")
+        out = torch.zeros(SIZE * count)
+        done(dist.all_gather_into_tensor(out, blocks[own].clone(), async_op=later))
+        same(out, torch.cat([each[rank * count:(rank + 1) * count] for rank, each in enumerate(everybody)]), "all_gather_into_tensor")
+        data = blocks.clone()
+        done(dist.reduce(data, dst=SIZE - 1, async_op=later))
+        if RANK == SIZE - 1:
+            same(data, total, "reduce")
+        lists = [torch.zeros(count) for _ in range(SIZE)] if RANK == 0 else None
+        done(dist.gather(blocks[:count], lists, dst=0, async_op=later))
+        if RANK == 0:
+            same(torch.stack(lists), torch.stack([each[:count] for each in everybody]), "gather")
+        out = torch.zeros(count)
+        done(dist.scatter(out, list(blocks.split(count)) if RANK == 0 else None, src=0, async_op=later))
+        same(out, everybody[0][own], "scatter")
+        done(dist.barrier(async_op=later))
+    mean = torch.full((4,), float(RANK))
+    dist.all_reduce(mean, op=dist.ReduceOp.AVG)
+    same(mean, torch.full((4,), (SIZE - 1) / 2), "the mean")
+    bits = of(RANK, 9, torch.int64)
+    dist.all_reduce(bits, op=dist.ReduceOp.BXOR)
+    half = of(RANK, 5, torch.bfloat16)
+    dist.all_reduce(half)
+    same(half, sum(of(rank, 5, torch.bfloat16) for rank in range(SIZE)), "bfloat16")
+    gaps = of(RANK, 20)[::2]
+    dist.all_reduce(gaps)
+    same(gaps, torch.stack([of(rank, 20)[::2] for rank in range(SIZE)]).sum(0), "a tensor with gaps")
+    columns = of(RANK, 12).view(3, 4).t()
+    dist.all_reduce(columns)
+    same(columns, torch.stack([of(rank, 12).view(3, 4).t() for rank in range(SIZE)]).sum(0), "a transposed one")
+
+
+def many_in_flight():
+    data = [torch.full((1 + 999 * (i % 3),), float(RANK + i)) for i in range(60)]
+    works = [dist.all_reduce(each, async_op=True) for each in data]
+    for work in reversed(works):
+        work.wait()
+    for i, each in enumerate(data):
+        same(each, torch.full_like(each, SIZE * (SIZE - 1) / 2 + i * SIZE), "many in flight")
+    for i in range(100):  # nobody holds their works
+        dist.all_reduce(torch.ones(1000), async_op=True)
+    dist.barrier()
+
+
+def groups():
+    again = dist.new_group()
+    data = torch.ones(3)
+    dist.all_reduce(data, group=again)
+    same(data, torch.full((3,), float(SIZE)), "a group of all")
+    if SIZE == 1:
+        return
+    some = muster.torch.new_group([0, SIZE - 1])
+    if RANK in (0, SIZE - 1):
+        data = torch.ones(3)
+        dist.all_reduce(data, group=some)
+        same(data, torch.full((3,), 2.0), "a group of some")
+    dist.barrier()
+
+
+def wrong():
+    zeros = torch.zeros(4)
+    raises(ValueError, "all_reduce: tensor is torch.sparse_coo", dist.all_reduce, zeros.to_sparse())
+    raises(ValueError, "allreduce: op is bit_and, which float32 does not have", dist.all_reduce, zeros, op=dist.ReduceOp.BAND)
+    raises(TypeError, "all_reduce: tensor has elements of type torch.quint8", dist.all_reduce,
+           torch.quantize_per_tensor(zeros, 1.0, 0, torch.quint8))
+    raises(TypeError, "AVG of elements of type torch.int64", dist.all_reduce, torch.zeros(2, dtype=torch.int64), op=dist.ReduceOp.AVG)
+    raises(ValueError, "all_gather: tensor_list has", dist.all_gather, [zeros] * (SIZE + 1), zeros)
+    raises(ValueError, "all_gather: tensor_list[0] has 3 elements; expected 4", dist.all_gather,
+           [torch.zeros(3) for _ in range(SIZE)], zeros)
+    raises(ValueError, "all_to_all_single: input_split_sizes is [9", dist.all_to_all_single, zeros, zeros, [9] * SIZE, [9] * SIZE)
+    raises(NotImplementedError, "send:", dist.send, zeros, (RANK + 1) % SIZE) if SIZE > 1 else None
+    if SIZE == 1:
+        return
+    apart = dist.new_group()
+    raises(muster.MismatchedCall, "all", dist.all_reduce, torch.zeros(3 if RANK == 0 else 4), group=apart)
+    late = dist.new_group()
+    if RANK == 0:
+        work = dist.barrier(group=late, async_op=True)
+        raises(muster.DeadlineExceeded, "wait: 0.05 s have passed", work.wait, timedelta(milliseconds=50))
+        require(not work.is_success() and isinstance(work.exception(), muster.DeadlineExceeded), "and says so afterwards")
+    dist.barrier()
+
+
+def trains():
+    """A model of torch's, whose gradients DistributedDataParallel makes one."""
+    torch.manual_seed(1)
+    plain = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    model = torch.nn.parallel.DistributedDataParallel(plain)
+    reference = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    reference.load_state_dict(plain.state_dict())
+    inputs = torch.randn(SIZE, 5, 4)
+    model(inputs[RANK]).mean().backward()
+    reference(inputs.view(-1, 4)).mean().backward()
+    for mine, theirs in zip(plain.parameters(), reference.parameters()):
+        require(torch.allclose(mine.grad, theirs.grad, atol=1e-6), "gradients of all ranks' inputs")
+
+
+def times():
+    for count in (2, 2048, 262144):
+        data = torch.ones(count)
+        calls = 300 if count < 262144 else 20
+        took = {"gloo": [], "muster": []}
+        for _ in range(15):
+            for who, group in (("gloo", gloo), ("muster", None)):
+                dist.barrier()
+                begin = time.perf_counter()
+                for _ in range(calls):
+                    dist.all_reduce(data, group=group)
+                took[who].append(1e6 * (time.perf_counter() - begin) / calls)
+                data.fill_(1)
+        if RANK == 0:
+            print(f"all_reduce of {4 * count:8} bytes:", ", ".join(f"{who} {statistics.median(of):.0f} us" for who, of in took.items()))
+
+
+if sys.argv[2] == "all":
+    beside_gloo()
+    what_gloo_lacks()
+    many_in_flight()
+    groups()
+    wrong()
+    trains()
+else:
+    times()
+dist.barrier()
+dist.destroy_process_group()
+print(f"rank {RANK}, all right", flush=True)
