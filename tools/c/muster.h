@@ -16,6 +16,8 @@
 /// pending. A call from a second thread, or from a reduction of the program's own, returns
 /// MUSTER_INVALID_ARGUMENT and changes nothing. Operations go on inside these calls alone; there is
 /// no thread. MUSTER_PROGRESS changes nothing here.
+///
+/// A process that this one forks is no rank, and calls none of these functions.
 
 #include <stddef.h>
 #include <stdint.h>

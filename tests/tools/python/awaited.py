@@ -1,6 +1,6 @@
 """Operations in an event loop: many at once, late ranks, cancellation, and what else may be called meanwhile.
 
-usage: awaited.py all | idle | died
+usage: awaited.py all | idle | died | left
 """
 
 import asyncio
@@ -218,6 +218,31 @@ def interrupted():
         raises(muster.Stopped, "rank 0", apart.barrier)
 
 
+def forked():
+    """A process that a rank forks is none, and touches nothing that is pending."""
+    if SIZE == 1:
+        return
+    apart = team.duplicate()
+    data = numpy.full(1000, RANK)
+
+    async def begin():
+        return apart.aallreduce(data, data) if RANK == 0 else None
+
+    pending = asyncio.run(begin())
+    if RANK == 0:
+        child = os.fork()
+        if child == 0:
+            raises(muster.InvalidArgument, "barrier: team has been freed", team.barrier)
+            sys.exit(3)
+        require(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3, "the other process ends as it likes")
+    else:
+        time.sleep(0.1)
+        apart.allreduce(data, data)
+    apart.barrier()
+    require(data[0] == TOTAL, "what was pending")
+    del pending
+
+
 async def idle():
     """Who waits for a late rank does not compute, nor does its loop turn."""
     await team.abarrier()
@@ -237,6 +262,27 @@ async def idle():
     computed = 1e3 * (time.process_time() - before)
     print(f"rank {RANK}: computed {computed:.0f} ms, {'seldom' if turns < 50 else 'often'}", flush=True)
     require(threading.active_count() == 1, "there is no thread")
+
+
+async def left():
+    """Rank 0 leaves the job with operations pending, of which its loop hears."""
+    await team.abarrier()
+    if RANK == 0:
+        futures = [team.abarrier() for _ in range(3)]
+        muster.finalize()
+        for future in futures:
+            try:
+                await asyncio.wait_for(future, 20)
+                require(False, "ended well")
+            except muster.Stopped as why:
+                require("finalize" in str(why), str(why))
+    else:
+        await asyncio.sleep(0.3)
+        try:
+            await asyncio.wait_for(asyncio.gather(*(team.abarrier() for _ in range(3))), 20)
+            require(False, "a barrier without a rank ended")
+        except (muster.Stopped, muster.RankLeft):
+            pass
 
 
 async def died():
@@ -270,8 +316,11 @@ if sys.argv[1] == "all":
     in_other_threads()
     left_behind()
     interrupted()
+    forked()
 elif sys.argv[1] == "idle":
     asyncio.run(idle())
+elif sys.argv[1] == "left":
+    asyncio.run(left())
 else:
     asyncio.run(died())
 print(f"rank {RANK}, all right", flush=True)

@@ -172,7 +172,9 @@ async def teams(call):
     left = await call("shrink")
     require(left.size == SIZE and left.allreduce(1) == SIZE, "shrink")
     again.free()
-    half.free()
+    with half:
+        half.barrier()
+    require("freed" in repr(half), "a team is freed at the end of a block")
 
 
 def in_form(awaited):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ._library import ffi, lib, require
+from ._library import Stopped, ffi, lib, require
 
 
 class Future(asyncio.Future):
@@ -15,8 +15,13 @@ class Future(asyncio.Future):
     def cancel(self, msg=None):
         if not super().cancel(msg):
             return False
-        self._driver.drop(self)
+        self._driver.drop(self)  # its operation, if there is one still
         return True
+
+
+def _tell_stopped(future):
+    if not future.done():
+        future.set_exception(Stopped("finalize: the job was left before the operation had ended"))
 
 
 class Driver:
@@ -62,8 +67,10 @@ class Driver:
 
     def drop(self, future):
         """Stops the operation of a future that was canceled; where another thread is in the library, after that."""
-        self._to_stop.append(self._pending.pop(future))
-        self._turn()
+        operation = self._pending.pop(future, None)
+        if operation is not None:
+            self._to_stop.append(operation)
+            self._turn()
 
     def wake(self):
         if self._turn_soon is None:
@@ -117,8 +124,11 @@ class Driver:
             self._turn_later = None
 
     def stop(self):
-        """Before the job is left: everything ends."""
+        """Before the job is left: everything ends, and who awaits it hears of that."""
         for operation in [*self._to_stop, *self._pending.values()]:
             operation.stop()
+        if not self._loop.is_closed():
+            for future in self._pending:
+                self._loop.call_soon_threadsafe(_tell_stopped, future)
         self._to_stop.clear()
         self._pending.clear()

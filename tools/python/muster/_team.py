@@ -43,6 +43,13 @@ class Team:
             self._pointer = None
             self._world.forget(self)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._pointer is not None:
+            self.free()
+
     def failure(self):
         """Why the team is broken: the exception that every further call throws. None while it is whole."""
         pointer = self._require_whole("failure")

@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import os
 import threading
 
 from ._library import Error, InvalidArgument, ffi, lib, require
@@ -49,13 +50,24 @@ class World:
         require(join(team))
         self.pointer = team[0]
         self.alone = Alone()
+        self._teams = []
         descriptor = ffi.new("int *")
         require(lib.muster_descriptor(self.pointer, descriptor))
         self.descriptor = descriptor[0]
         self._drivers = {}  # loop -> driver
         self.team = Team(self, self.pointer)
-        self._teams = [self.team]
+        self._teams.append(self.team)
         atexit.register(self.leave)
+        os.register_at_fork(after_in_child=self._be_no_rank)
+
+    def _be_no_rank(self):
+        """In a process that this one has forked: the job is not left, nor touched."""
+        self._give_up_teams()
+        self.pointer = None
+
+    def _give_up_teams(self):
+        for team in self._teams:
+            team.become_free()
 
     def adopt(self, pointer):
         team = Team(self, pointer)
@@ -87,8 +99,7 @@ class World:
         with self.alone:
             for driver in self._drivers.values():
                 driver.stop()
-            for team in self._teams:
-                team.become_free()
+            self._give_up_teams()
             pointer, self.pointer = self.pointer, None
             require(lib.muster_finalize(pointer))
         atexit.unregister(self.leave)
