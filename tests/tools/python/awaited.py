@@ -161,7 +161,7 @@ def in_other_threads():
             team.barrier()
             thread.join()
         else:
-            time.sleep(0.3)
+            time.sleep(1)
             team.barrier()
     require(not failures, failures)
 
