@@ -16,19 +16,21 @@
 namespace muster::algos {
 namespace {
 
+wire::work_wait combine_all(context& me, const arguments& call) {
+  const published_inputs inputs{me, call.bytes()};
+  return combine_by_rank(me, inputs, inputs.of(me.node_index()), call.receive, call.count);
+}
+
 task<> run(context& me, const arguments& call) {
   me.publish(call.contribution());
-  pooled<const std::byte*> inputs(me.size());
   co_await me.all_here();
-  for (std::size_t i = 0; i < me.size(); ++i) inputs[i] = me.published(i, call.bytes()).data();
-  co_await me.combine(call.receive, inputs, call.count);
+  co_await combine_all(me, call);
 }
 
 bool at_once(context& me, const arguments& call) {
   me.publish(call.contribution());
   if (!me.are_all_here()) return false;
-  const published_inputs inputs{me, call.bytes()};
-  combine_by_rank(me, inputs, inputs.of(me.node_index()), call.receive, call.count);
+  combine_all(me, call);
   return true;
 }
 

@@ -62,7 +62,7 @@ struct algorithm {
   stage_kind (*stages)(const shape&, const machine&, const arguments&);
   /// One rank's part of the operation.
   task<> (*run)(context&, const arguments&);
-  /// The same without a coroutine, of which it costs a third: announces the rank as `run` does, and
+  /// The same without a coroutine, which costs less: announces the rank as `run` does, and
   /// where all that `run` would wait for is there, does the rest and returns true. Else it changes
   /// nothing but that, and returns false; it may be called again, and then `run`, which goes on
   /// without a second announcement. Null: `run` alone.
