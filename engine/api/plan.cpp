@@ -29,13 +29,7 @@ task<> by(std::string_view algorithm, task<> collective) {
   return chosen.run();
 }
 
-void plan::dropping::operator()(operation* kept) const noexcept {
-  if (kept->is_out()) {
-    kept->keep(operation::keeper::nobody);
-  } else {
-    delete kept;
-  }
-}
+void plan::dropping::operator()(operation* kept) const noexcept { operation::drop(kept); }
 
 operation& plan::idle() const {
   if (kept_ == nullptr) [[unlikely]] {

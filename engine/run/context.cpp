@@ -26,7 +26,7 @@ constexpr std::size_t soon = 4;
 }  // namespace
 
 void context::arrive() {
-  if (has_announced()) return;
+  if (skips_announcement()) return;
   if (is_checked()) [[unlikely]]
     checks().arrive(arrived_);
   announce_arrival();
@@ -74,7 +74,7 @@ void context::check_publication(std::size_t bytes) {
 }
 
 void context::publish(std::span<const std::byte> bytes) {
-  if (has_announced()) return;
+  if (skips_announcement()) return;
   if (is_checked() || bytes.size() > wire::inline_bytes) [[unlikely]]
     return publish_staged(bytes);
   if (!bytes.empty()) copy_bytes(arrival(index_).payload.data(), bytes.data(), bytes.size());
@@ -90,7 +90,7 @@ void context::publish_staged(std::span<const std::byte> bytes) {
 }
 
 void context::publish(std::span<const std::byte> first, std::span<const std::byte> second) {
-  if (has_announced()) return;
+  if (skips_announcement()) return;
   const std::size_t bytes = first.size() + second.size();
   if (is_checked()) [[unlikely]]
     check_publication(bytes);

@@ -174,12 +174,14 @@ protected:
 private:
   /// Apart from the question, which every publication asks.
   [[gnu::cold, gnu::noinline]] void check_publication(std::size_t bytes);
-  bool has_announced() noexcept {
+  /// The one after `go_on_after_arrival`, once.
+  bool skips_announcement() noexcept {
     if (!goes_on_) [[likely]]
       return false;
     goes_on_ = false;
     return true;
   }
+  /// What does not fit beside the arrival, or is checked. Apart: what does fit needs no frame.
   [[gnu::noinline]] void publish_staged(std::span<const std::byte> bytes);
   void announce_arrival() noexcept;
   void prepare_next_publication(std::size_t bytes) const noexcept;

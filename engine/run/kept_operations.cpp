@@ -1,16 +1,6 @@
 #include <muster/run/kept_operations.hpp>
 
-#include <utility>
-
 namespace muster {
-
-void kept_operations::dropping::operator()(operation* one) const noexcept {
-  if (one->is_out()) {
-    one->keep(operation::keeper::nobody);
-  } else {
-    delete one;
-  }
-}
 
 operation* kept_operations::keep(team& on, std::unique_ptr<operation> one) noexcept {
   operation* const made = one.release();

@@ -31,8 +31,8 @@ public:
   void give_up(const operation& one) noexcept;
 
 private:
-  struct dropping {  // one that runs keeps what it needs
-    void operator()(operation* one) const noexcept;
+  struct dropping {
+    void operator()(operation* one) const noexcept { operation::drop(one); }
   };
   struct kept {
     std::unique_ptr<operation, dropping> one;

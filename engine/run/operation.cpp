@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include <muster/progress/waiting.hpp>
 #include <muster/run/kept_operations.hpp>
 #include <muster/run/prepare.hpp>
 
@@ -68,8 +67,7 @@ std::coroutine_handle<> operation::attempt() noexcept {
     if (!ends_at_once()) return coroutine();
   } catch (...) {
     failure_ = std::current_exception();
-    turn_.reset();
-    if (running_) abandon(failure_);
+    end(failure_);
   }
   ended_at_once_ = true;
   return nullptr;
@@ -98,19 +96,15 @@ inline bool operation::runs_at_once() {
   return at_once(*this, call_) || looks_on(at_once);
 }
 
-// The first looks are close together: a peer on its own core is a cache-line trip away.
 bool operation::looks_on(bool (*at_once)(context&, const arguments&)) {
-  constexpr unsigned close_looks = 16;
   if (!has_arrived_itself()) return false;
   go_on_after_arrival();
   if (!engine().nothing_else_waits()) return false;
-  const unsigned looks = engine().looks_before_suspending();
-  for (unsigned i = 0; i < looks; ++i) {
-    if (i >= close_looks) spin_pause();
+  return look_on(engine().looks_before_suspending(), [&] {
     if (at_once(*this, call_)) return true;
     go_on_after_arrival();
-  }
-  return false;
+    return false;
+  });
 }
 
 std::coroutine_handle<> operation::coroutine() {
@@ -196,6 +190,14 @@ void operation::release() noexcept {
   }
   end_if_running();
   out_ = false;
+}
+
+void operation::drop(operation* kept) noexcept {
+  if (kept->is_out()) {
+    kept->keep(keeper::nobody);
+  } else {
+    delete kept;
+  }
 }
 
 void operation::leave_team() noexcept {

@@ -37,6 +37,8 @@ public:
   keeper kept_by() const noexcept { return keeper_; }
   /// Its team does not.
   void leave_team() noexcept;
+  /// By whoever keeps one, in its end: deletes it; where it runs it goes with its task.
+  static void drop(operation* kept) noexcept;
   /// Whether a task of it is there.
   bool is_out() const noexcept { return out_; }
 

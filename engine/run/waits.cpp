@@ -110,17 +110,11 @@ bool collective_wait::poll_again() noexcept {
   if (!engine.nothing_else_waits()) return false;
   // What another node sends is found by the fabric, which the engine asks.
   if (me_.shape().nodes() > 1 && awaits_another_node()) return false;
-  // The first looks are close together: a peer on its own core is a cache-line trip away.
-  constexpr unsigned close_looks = 16;
   unsigned looks = engine.looks_before_suspending();
   // On a shared core a turn lost is a whole round of its ranks. What another core is about to
   // announce is worth waiting for, up to about that turn's price.
   if (looks == 0 && awaits_other_cores_only()) looks = engine.looks_at_other_cores();
-  for (unsigned i = 0; i < looks; ++i) {
-    if (i >= close_looks) spin_pause();
-    if (ready()) return true;
-  }
-  return false;
+  return look_on(looks, [this] { return ready(); });
 }
 
 // Whoever waits for a lane is many operations ahead of somebody, whom every look holds up: looks

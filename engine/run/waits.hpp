@@ -11,6 +11,7 @@
 
 #include <muster/coro/frame_pool.hpp>
 #include <muster/progress/waiter.hpp>
+#include <muster/progress/waiting.hpp>
 #include <muster/team/local_peer_set.hpp>
 #include <muster/wire/board.hpp>
 
@@ -18,6 +19,18 @@
 namespace muster {
 
 class operation_state;
+
+/// Looks on for a moment. The first looks are close together: a peer on its own core is a
+/// cache-line trip away.
+template <class Look>
+bool look_on(unsigned looks, Look is_there) {
+  constexpr unsigned close_looks = 16;
+  for (unsigned i = 0; i < looks; ++i) {
+    if (i >= close_looks) spin_pause();
+    if (is_there()) return true;
+  }
+  return false;
+}
 
 /// A wait of a collective: ends with the job's failure, or when a rank it needs is gone, too.
 class collective_wait : public waiter {

@@ -48,11 +48,7 @@ class operation_order {
 public:
   explicit operation_order(wire::extent much = {}) noexcept : extent_(much) {}
 
-  ticket begin(std::uint64_t call, stage_kind kind) noexcept {
-    ticket mine;
-    begin(mine, call, kind);
-    return mine;
-  }
+  /// \param mine filled in where it is: every operation does this
   void begin(ticket& mine, std::uint64_t call, stage_kind kind) noexcept {
     // The fingerprint covers all calls so far, so that an earlier mismatch shows at any contact.
     history_ = mix_bits(history_ ^ call);
