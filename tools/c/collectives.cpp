@@ -5,7 +5,8 @@
 #include <utility>
 
 #include <muster/call/arguments.hpp>
-#include <muster/progress/future.hpp>
+#include <muster/coro/task.hpp>
+#include <muster/progress/engine.hpp>
 
 #include "tools/c/errors.hpp"
 #include "tools/c/form.hpp"
@@ -30,6 +31,13 @@ struct call {
 template <class Fill>
 call(collective, Fill) -> call<Fill>;
 
+/// Without a future, which would cost another coroutine.
+void run_to_end(muster::engine& by, muster::task<> work) {
+  work.begin({&by, &by.scope()});
+  if (!work.done()) by.drive_until([&work] { return work.done(); });
+  work.take();
+}
+
 template <class Fill>
 int run(muster_team* on, const call<Fill>& by) {
   return muster::c::guarded(by.name(), [&] {
@@ -38,7 +46,7 @@ int run(muster_team* on, const call<Fill>& by) {
     team.drop_ended();
     form made(team, by.what);
     by.fill(made);
-    muster::start(team.in().engine(), made.make()).wait();
+    run_to_end(team.in().engine(), made.make());
   });
 }
 
