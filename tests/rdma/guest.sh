@@ -19,6 +19,13 @@ sent_by() { # DEVICE
   echo "$(</sys/class/infiniband/"$1"/ports/1/hw_counters/sent_pkts)"
 }
 
+# goes_by LEAST RAIL…: since `mark` each device has sent so many packets at least.
+mark() { before=("$(sent_by rxe0)" "$(sent_by rxe1)"); }
+goes_by() {
+  local rail
+  for rail in "${@:2}"; do (($(sent_by "rxe$rail") - before[rail] >= $1)) || return 1; done
+}
+
 # Until somebody listens on a port of TCP, for at most ten seconds.
 await_listener() { # PORT
   local tries port

@@ -113,6 +113,16 @@ async def canceled():
     await team.abarrier()
 
 
+async def all_stopped(futures, word):
+    """Each of them ends with `Stopped`, which has the word."""
+    for future in futures:
+        try:
+            await asyncio.wait_for(future, 20)
+            require(False, "ended well")
+        except muster.Stopped as why:
+            require(word in str(why), str(why))
+
+
 async def freed():
     """A team with operations pending."""
     if SIZE == 1:
@@ -121,12 +131,7 @@ async def freed():
     if RANK == 0:
         futures = [apart.abarrier() for _ in range(3)]
         apart.free()
-        for future in futures:
-            try:
-                await asyncio.wait_for(future, 20)
-                require(False, "ended well")
-            except muster.Stopped as why:
-                require("barrier" in str(why), str(why))
+        await all_stopped(futures, "barrier")
         raises(muster.InvalidArgument, "barrier: team has been freed", apart.barrier)
     await team.abarrier()
 
@@ -270,12 +275,7 @@ async def left():
     if RANK == 0:
         futures = [team.abarrier() for _ in range(3)]
         muster.finalize()
-        for future in futures:
-            try:
-                await asyncio.wait_for(future, 20)
-                require(False, "ended well")
-            except muster.Stopped as why:
-                require("finalize" in str(why), str(why))
+        await all_stopped(futures, "finalize")
     else:
         await asyncio.sleep(0.3)
         try:

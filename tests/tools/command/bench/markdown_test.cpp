@@ -7,19 +7,14 @@
 #include <stdexcept>
 
 #include "tests/support/says.hpp"
+#include "tests/tools/command/bench/measured.hpp"
 
 namespace muster::bench {
 namespace {
 
 using testing::says;
 
-measurement measured(library of, const point& at, double us) {
-  measurement one;
-  one.at = at;
-  one.of = of;
-  one.median_us = us;
-  one.samples = 1;
-  one.verified = true;
+measurement with_limit(measurement one) {
   one.limit_us = 0.25;
   return one;
 }
@@ -29,9 +24,9 @@ std::vector<measurement> results(const std::vector<std::size_t>& ranks) {
   for (const std::size_t count : ranks) {
     for (const point& at :
          {point{collective::barrier, count, 0}, point{collective::bcast, count, 4096}}) {
-      std::vector<measurement> here{measured(library::muster, at, 1),
-                                    measured(library::openmpi, at, 20),
-                                    measured(library::mpich, at, 300)};
+      std::vector<measurement> here{with_limit(measured(library::muster, at, 1)),
+                                    with_limit(measured(library::openmpi, at, 20)),
+                                    with_limit(measured(library::mpich, at, 300))};
       compare(here);
       all.insert(all.end(), here.begin(), here.end());
     }
@@ -90,7 +85,7 @@ TEST_CASE("markdown: means by collective and number of ranks") {
 TEST_CASE("markdown: a row an algorithm, and over how many nodes it ran") {
   auto all = results({4});
   std::erase_if(all, [](const measurement& one) { return one.at.what == collective::barrier; });
-  all.insert(all.begin() + 1, measured(library::muster, all[0].at, 4));
+  all.insert(all.begin() + 1, with_limit(measured(library::muster, all[0].at, 4)));
   all[0].asked = "flat";
   all[1].asked = "auto";
   all[1].algorithm = "tree";

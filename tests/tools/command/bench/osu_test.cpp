@@ -4,18 +4,10 @@
 
 #include <vector>
 
+#include "tests/tools/command/bench/measured.hpp"
+
 namespace muster::bench {
 namespace {
-
-measurement measured(library of, const point& at, double us) {
-  measurement one;
-  one.at = at;
-  one.of = of;
-  one.median_us = us;
-  one.samples = 1;
-  one.verified = true;
-  return one;
-}
 
 TEST_CASE("a block a library: bytes and microseconds, in OSU's columns") {
   const std::vector<measurement> all = {
