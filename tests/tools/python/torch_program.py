@@ -19,6 +19,7 @@ if "RANK" in os.environ:  # by the group's store
     RANK, SIZE = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 else:
     RANK, SIZE = muster.world().rank, muster.world().size
+torch.set_num_threads(1)
 dist.init_process_group("muster", init_method=f"file://{sys.argv[1]}/store", rank=RANK, world_size=SIZE)
 require(dist.get_backend() == "muster", dist.get_backend())
 gloo = dist.new_group(backend="gloo")
@@ -187,6 +188,43 @@ def trains():
         require(torch.allclose(mine.grad, theirs.grad, atol=1e-6), "gradients of all ranks' inputs")
 
 
+def network():
+    return torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
+
+
+class Training:
+    """A small network that is trained on numbers, another lot on each rank; the same in every run."""
+
+    def __init__(self, group):
+        torch.manual_seed(7)
+        self.model = torch.nn.parallel.DistributedDataParallel(network(), process_group=group, bucket_cap_mb=0.02)
+        self._steps = torch.optim.SGD(self.model.parameters(), lr=0.05, momentum=0.9)
+        self._inputs = torch.randn(SIZE, 32, 64)[RANK]
+        self._labels = torch.randint(0, 10, (SIZE, 32))[RANK]
+
+    def step(self):
+        self._steps.zero_grad()
+        torch.nn.functional.cross_entropy(self.model(self._inputs), self._labels).backward()
+        self._steps.step()
+
+    def parameters_after(self, steps):
+        for _ in range(steps):
+            self.step()
+        return torch.cat([each.detach().view(-1) for each in self.model.parameters()])
+
+
+def trains_to_the_same_bits():
+    steps = 30
+    found = Training(None).parameters_after(steps)
+    everybody = [torch.zeros_like(found) for _ in range(SIZE)]
+    dist.all_gather(everybody, found)
+    for rank, each in enumerate(everybody):
+        require(torch.equal(each, found), f"rank {rank} has the same network")
+    require(torch.equal(Training(None).parameters_after(steps), found), "another run gives the same network")
+    if SIZE == 2:  # of more Gloo adds up in another order
+        require(torch.equal(Training(gloo).parameters_after(steps), found), "so does Gloo")
+
+
 def times():
     for count in (2, 2048, 262144):
         data = torch.ones(count)
@@ -202,6 +240,16 @@ def times():
                 data.fill_(1)
         if RANK == 0:
             print(f"all_reduce of {4 * count:8} bytes:", ", ".join(f"{who} {statistics.median(of):.0f} us" for who, of in took.items()))
+    both = {"gloo": Training(gloo), "muster": Training(None)}
+    took = {who: [] for who in both}
+    for _ in range(15):
+        for who, training in both.items():
+            dist.barrier()
+            begin = time.perf_counter()
+            training.parameters_after(20)
+            took[who].append(1e6 * (time.perf_counter() - begin) / 20)
+    if RANK == 0:
+        print("a step of training:", ", ".join(f"{who} {statistics.median(of):.0f} us" for who, of in took.items()))
 
 
 if sys.argv[2] == "all":
@@ -211,6 +259,7 @@ if sys.argv[2] == "all":
     groups()
     wrong()
     trains()
+    trains_to_the_same_bits()
 else:
     times()
 dist.barrier()

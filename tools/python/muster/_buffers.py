@@ -54,7 +54,7 @@ IN_PLACE = InPlace()
 class Buffer:
     """Contiguous memory, kept where it is for as long as this object lives."""
 
-    __slots__ = ("address", "bytes", "count", "given", "kind", "keep", "numpy_type", "pointer", "shape", "size", "type")
+    __slots__ = ("bytes", "count", "given", "kind", "keep", "numpy_type", "pointer", "shape", "size", "type")
 
     def __init__(self, call, name, given, writable):
         self.given = given
@@ -88,7 +88,6 @@ class Buffer:
         # both are in a circle.
         lent = ffi.from_buffer(view)
         self.pointer = ffi.cast(_POINTER, lent)
-        self.address = int(ffi.cast(_ADDRESS, lent))
         ffi.release(lent)
         self.keep = view
 
@@ -105,15 +104,15 @@ class Buffer:
         self.size = lent.bits // 8
         self.shape = lent.shape
         self.bytes = math.prod(lent.shape) * self.size
-        self.address = lent.address
         self.pointer = ffi.cast(_POINTER, lent.address)
         self.keep = lent
 
     def is_at(self, other):
-        return self.address == other.address and self.bytes == other.bytes
+        return self.pointer == other.pointer and self.bytes == other.bytes
 
     def overlaps(self, other):
-        return self.address < other.address + other.bytes and other.address < self.address + self.bytes
+        mine, its = int(ffi.cast(_ADDRESS, self.pointer)), int(ffi.cast(_ADDRESS, other.pointer))
+        return mine < its + other.bytes and its < mine + self.bytes
 
 
 def of_numbers(call, name, value):

@@ -7,6 +7,19 @@ from ._library import IN_PLACE_POINTER, InvalidArgument, error, ffi, lib, requir
 from ._operation import Operation, collective, with_both_forms
 
 
+class Making(Operation):
+    """Of a call that makes a team."""
+
+    __slots__ = ("made",)
+
+    def __init__(self, team, call, begin, *arguments):
+        self.made = ffi.new("muster_team **")
+        super().__init__(team, call, begin, (*arguments, self.made))
+
+    def result(self):
+        return self.team._world.adopt(self.made[0]) if self.made[0] else None
+
+
 @with_both_forms
 class Team:
     """An ordered set of ranks that perform collectives together, as this process sees it.
@@ -64,34 +77,24 @@ class Team:
         """A team of the ranks of one color, in the order of their keys; None where color is None."""
         color = lib.MUSTER_NO_COLOR if color is None else _int(integer("split", "color", color, "an integer"), "split", "color")
         key = _int(integer("split", "key", key, "an integer"), "split", "key")
-        return self._making("split", lambda team, made, request: lib.muster_isplit(team, color, key, made, request))
+        return Making(self, "split", lib.muster_isplit, color, key)
 
     @collective
     def duplicate(self):
         """A team of the same ranks, with an order of its own."""
-        return self._making("duplicate", lib.muster_iduplicate)
+        return Making(self, "duplicate", lib.muster_iduplicate)
 
     @collective
     def subset(self, ranks):
         """A team of these ranks, in this order; the same list on every rank. None on those not in it."""
         found = [rank_of("subset", f"ranks[{i}]", each, self)
                  for i, each in enumerate(listed("subset", "ranks", ranks, "a list of ranks"))]
-        return self._making(
-            "subset", lambda team, made, request: lib.muster_isubset(team, len(found), found, made, request))
+        return Making(self, "subset", lib.muster_isubset, len(found), found)
 
     @collective
     def shrink(self):
         """A team of those ranks that are alive, after a failure."""
-        return self._making("shrink", lib.muster_ishrink)
-
-    def _making(self, call, begin):
-        team = self._require_whole(call)
-        made = ffi.new("muster_team **")
-
-        def result():
-            return self._world.adopt(made[0]) if made[0] else None
-
-        return Operation(self, lambda request: begin(team, made, request), made, result)
+        return Making(self, "shrink", lib.muster_ishrink)
 
     # ---- without blocks
 
@@ -353,19 +356,12 @@ class Team:
 
     def _operation(self, call, begin, *arguments, out=None, is_number=False, keep=None):
         """Of a function of the library and its arguments, buffers among them."""
-        team = self._require_whole(call)
         given = [each.pointer if type(each) is buffers.Buffer else _plain(each) for each in arguments]
-
-        def result():
-            if out is None:
-                return None
-            return out.given[()].item() if is_number else out.given
-
-        return Operation(self, lambda request: begin(team, *given, request), (arguments, out, keep), result)
+        return Operation(self, call, begin, given, (arguments, keep), out, is_number)
 
     def _pair(self, call, send, out):
         """Two buffers of one length. The same one twice is in place."""
-        if send is IN_PLACE:
+        if send is IN_PLACE or (send is out and out is not None):
             return IN_PLACE, buffers.received(call, "out", out), False
         mine, is_number = buffers.sent(call, "send", send)
         total = self._out(call, out, mine, mine.count, mine.shape, "as many as send")

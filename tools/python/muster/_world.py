@@ -19,15 +19,19 @@ class Alone:
         self._to_tell = set()
 
     def __enter__(self):
-        if not self._lock.acquire(blocking=False):
+        if not self._lock.acquire(False):
             raise InvalidArgument("muster: called while another call of Muster is under way; expected one at a time")
 
     def __exit__(self, *_):
-        self.leave()
+        self._lock.release()
+        if self._to_tell:  # whoever asks to be told before that finds it locked, and is here
+            self._tell()
 
     def leave(self):
+        self.__exit__()
+
+    def _tell(self):
         told, self._to_tell = self._to_tell, set()
-        self._lock.release()
         for driver in told:
             driver.wake_from_anywhere()
 

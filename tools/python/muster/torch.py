@@ -18,151 +18,77 @@ import muster
 
 from . import _world
 from ._library import IN_PLACE_POINTER, DeadlineExceeded, InvalidArgument, ffi, lib
-from ._operation import TURN_NS, Operation, wait
+from ._operation import TURN_NS, Operation
+from ._tensors import (TYPES, pointer, received, received_blocks, require_count, require_same_type, sent, sent_blocks)
 
-_TYPES = {
-    torch.int8: lib.MUSTER_INT8,
-    torch.uint8: lib.MUSTER_UINT8,
-    torch.int16: lib.MUSTER_INT16,
-    torch.int32: lib.MUSTER_INT32,
-    torch.int64: lib.MUSTER_INT64,
-    torch.float32: lib.MUSTER_FLOAT,
-    torch.float64: lib.MUSTER_DOUBLE,
-    torch.float16: lib.MUSTER_FLOAT16,
-    torch.bfloat16: lib.MUSTER_BFLOAT16,
-    torch.complex64: lib.MUSTER_COMPLEX_FLOAT,
-    torch.complex128: lib.MUSTER_COMPLEX_DOUBLE,
-    torch.bool: lib.MUSTER_BOOL,
+_NO_LIMIT = datetime.timedelta(0)
+
+_OPS = {  # by number: what it combines with, and whether the result is a mean
+    hash(dist.ReduceOp.SUM): (lib.MUSTER_SUM, False),
+    hash(dist.ReduceOp.AVG): (lib.MUSTER_SUM, True),
+    hash(dist.ReduceOp.PRODUCT): (lib.MUSTER_PRODUCT, False),
+    hash(dist.ReduceOp.MIN): (lib.MUSTER_MIN, False),
+    hash(dist.ReduceOp.MAX): (lib.MUSTER_MAX, False),
+    hash(dist.ReduceOp.BAND): (lib.MUSTER_BIT_AND, False),
+    hash(dist.ReduceOp.BOR): (lib.MUSTER_BIT_OR, False),
+    hash(dist.ReduceOp.BXOR): (lib.MUSTER_BIT_XOR, False),
 }
-_OPS = [
-    (dist.ReduceOp.SUM, lib.MUSTER_SUM),
-    (dist.ReduceOp.AVG, lib.MUSTER_SUM),
-    (dist.ReduceOp.PRODUCT, lib.MUSTER_PRODUCT),
-    (dist.ReduceOp.MIN, lib.MUSTER_MIN),
-    (dist.ReduceOp.MAX, lib.MUSTER_MAX),
-    (dist.ReduceOp.BAND, lib.MUSTER_BIT_AND),
-    (dist.ReduceOp.BOR, lib.MUSTER_BIT_OR),
-    (dist.ReduceOp.BXOR, lib.MUSTER_BIT_XOR),
-]
 
 
-def _op_of(call, op):
-    for known, ours in _OPS:
-        if op == known:
-            return ours
-    raise InvalidArgument(f"{call}: op is {op}; expected SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR or BXOR")
+def _op_of(call, op, dtype):
+    known = _OPS.get(hash(op))  # its number: to compare two of them takes as long as a collective
+    if known is None:
+        raise InvalidArgument(f"{call}: op is {op}; expected SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR or BXOR")
+    if known[1] and not (dtype.is_floating_point or dtype.is_complex):
+        raise TypeError(f"{call}: op is AVG of elements of type {dtype}; expected floating point numbers")
+    return known
 
 
-def _require_tensor(call, name, given):
-    if not isinstance(given, torch.Tensor):
-        raise TypeError(f"{call}: {name} is of type {type(given).__name__}; expected a tensor")
-    if given.device.type != "cpu" or given.layout != torch.strided:
-        raise InvalidArgument(f"{call}: {name} is {given.layout} on {given.device}; expected a dense one on the CPU")
-    if given.dtype not in _TYPES:
-        raise TypeError(f"{call}: {name} has elements of type {given.dtype}; expected numbers or booleans")
-    return given
+def _require_list(call, name, given):
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(f"{call}: {name} is of type {type(given).__name__}; expected a list")
 
 
 def _one(call, name, given):
-    """The tensor in a list of one."""
+    """What is in a list of one."""
+    _require_list(call, name, given)
     if len(given) != 1:
         raise InvalidArgument(f"{call}: {name} has {len(given)} entries; expected 1")
     return given[0]
 
 
-def _dense(tensor):
-    """Its elements one after the other: itself, or a copy."""
-    plain = tensor.detach().resolve_conj().resolve_neg()
-    return plain.contiguous()
+class _Mean:
+    """Makes of a sum, at the end, a mean."""
 
-
-class _Place:
-    """What is received: the tensor itself where it is dense, otherwise a copy that goes back at the end."""
-
-    def __init__(self, call, name, tensor, keeps=True):
-        self.tensor = _require_tensor(call, name, tensor).detach()
-        self.dense = _dense(self.tensor) if keeps else self._room()
-
-    def _room(self):
-        return self.tensor if self.tensor.is_contiguous() else torch.empty_like(self.tensor).contiguous()
+    def __init__(self, total, ranks):
+        self._total, self._ranks = total.detach(), ranks
 
     def end(self):
-        if self.dense.data_ptr() != self.tensor.data_ptr():
-            self.tensor.copy_(self.dense)
-
-
-class _Places:
-    """A list of tensors that are received as blocks of one: in one memory where they lie so, else copied at the end."""
-
-    def __init__(self, call, name, tensors, like):
-        self.tensors = [_require_tensor(call, f"{name}[{i}]", each).detach() for i, each in enumerate(tensors)]
-        for i, each in enumerate(self.tensors):
-            if each.dtype != like.dtype:
-                raise TypeError(f"{call}: {name}[{i}] has elements of type {each.dtype}; expected {like.dtype}")
-        self.counts = [each.numel() for each in self.tensors]
-        self._is_one = _follow(self.tensors)
-        self.dense = self.tensors[0] if self._is_one else torch.empty(sum(self.counts), dtype=like.dtype)
-
-    def end(self):
-        if not self._is_one:
-            for each, block in zip(self.tensors, self.dense.split(self.counts)):
-                each.copy_(block.view(each.shape))
-
-
-def _follow(tensors):
-    """Whether they are dense, and each begins where the one before it ends."""
-    end = tensors[0].data_ptr()
-    for each in tensors:
-        if not each.is_contiguous() or each.data_ptr() != end or each.is_conj() or each.is_neg():
-            return False
-        end += each.numel() * each.element_size()
-    return True
-
-
-def _joined(call, name, tensors):
-    """A list of tensors as one: itself where they lie so, else a copy."""
-    found = [_require_tensor(call, f"{name}[{i}]", each).detach() for i, each in enumerate(tensors)]
-    for i, each in enumerate(found):
-        if each.dtype != found[0].dtype:
-            raise TypeError(f"{call}: {name}[{i}] has elements of type {each.dtype}; expected {found[0].dtype}")
-    return (found[0] if _follow(found) else torch.cat([_dense(each).view(-1) for each in found])), [each.numel() for each in found]
-
-
-def _pointer(tensor):
-    return ffi.cast("void *", tensor.data_ptr())
-
-
-def _require_count(call, name, has, expected, why):
-    if has != expected:
-        raise InvalidArgument(f"{call}: {name} has {has} elements; expected {expected}, {why}")
-
-
-def _sizes(counts):
-    return ffi.new("size_t[]", counts)
+        self._total.div_(self._ranks)
 
 
 class Work(dist._Work):
     """An operation under way, which goes on while a call of Muster waits or tests: there is no thread."""
 
-    def __init__(self, group, operation, result):
-        super().__init__()
-        self._world = group.team._world
-        self._operation = operation
+    def __init__(self, operation, ends, result):
+        dist._Work.__init__(self)
+        self._operation = operation  # None as soon as it is known to be over
+        self._ends = ends
         self._result = result
-        self._is_over = False
         self._failure = None
 
-    def _conclude(self, has_ended):
-        """Whether it is over, if that has been learnt already or `has_ended()`."""
-        if not self._is_over:
+    def _conclude(self, has_ended, *limit):
+        """Whether it is over, where `has_ended` tells that it is."""
+        operation = self._operation
+        with operation.team._world.alone:
             try:
-                with self._world.alone:
-                    if not has_ended():
-                        return False
-                    self._operation.result()
+                if not has_ended(*limit):
+                    return False
+                for each in self._ends:
+                    each.end()
             except BaseException as why:
-                if self._operation.request[0]:
-                    raise  # it goes on: another thread is in a call
+                if operation.is_under_way():
+                    raise
                 self._end(why)
                 if not isinstance(why, muster.Error):
                     raise
@@ -171,10 +97,14 @@ class Work(dist._Work):
         return True
 
     def _end(self, failure):
-        self._failure, self._is_over, self._operation = failure, True, None
+        self._failure, self._operation, self._ends = failure, None, ()
+
+    def is_over(self):
+        """Whether that has been learnt."""
+        return self._operation is None
 
     def is_completed(self):
-        return self._conclude(lambda: self._operation.ended(0))
+        return self.is_over() or self._conclude(self._operation.ended, 0)
 
     def is_success(self):
         return self.is_completed() and self._failure is None
@@ -182,16 +112,17 @@ class Work(dist._Work):
     def exception(self):
         return self._failure
 
-    def wait(self, timeout=datetime.timedelta(0)):
-        self._conclude(lambda: self._wait(timeout.total_seconds()))
+    def wait(self, timeout=_NO_LIMIT):
+        if self._operation is not None:
+            if timeout > _NO_LIMIT:
+                self._conclude(self._wait_at_most, timeout.total_seconds())
+            else:
+                self._conclude(self._operation.wait)
         if self._failure is not None:
             raise self._failure
         return True
 
-    def _wait(self, seconds):
-        if seconds <= 0:
-            wait(self._operation)
-            return True
+    def _wait_at_most(self, seconds):
         end = time.monotonic() + seconds
         while not self._operation.ended(min(TURN_NS, max(0, int(1e9 * (end - time.monotonic()))))):
             if time.monotonic() >= end:
@@ -224,21 +155,16 @@ class ProcessGroup(dist.ProcessGroup):
     def getBackendName(self):
         return "muster"
 
-    def _begin(self, begin, keep, ends, result):
-        """Begins an operation; at its end `ends` put what was received where it belongs."""
-        pointer = self.team._require_whole("torch")
-
-        def finished():
-            for each in ends:
-                each.end()
-
-        operation = Operation(self.team, lambda request: begin(pointer, request), (keep, ends, result), finished)
+    def _begin(self, begin, *arguments, keep, ends=(), result):
+        """Begins an operation; at its end `ends` are done."""
+        operation = Operation(self.team, "torch", begin, arguments, keep)
         with self.team._world.alone:
             operation.start()
-        work = Work(self, operation, result)
-        while self._pending and self._pending[0].is_completed():
-            self._pending.popleft()
-        self._pending.append(work)
+        work = Work(operation, ends, result)
+        pending = self._pending
+        while pending and (pending[0].is_over() or pending[0].is_completed()):
+            pending.popleft()
+        pending.append(work)
         return work
 
     def _root(self, call, rank):
@@ -246,16 +172,19 @@ class ProcessGroup(dist.ProcessGroup):
             raise InvalidArgument(f"{call}: root is {rank}; expected a rank from 0 to {self.team.size - 1}")
         return rank
 
+    def _require_one_each(self, call, name, tensors):
+        _require_list(call, name, tensors)
+        if len(tensors) != self.team.size:
+            raise InvalidArgument(f"{call}: {name} has {len(tensors)} entries; expected {self.team.size}, one for each rank")
+
     def barrier(self, opts=None):
-        return self._begin(lambda team, request: lib.muster_ibarrier(team, request), (), (), [])
+        return self._begin(lib.muster_ibarrier, keep=(), result=[])
 
     def broadcast(self, tensors, opts):
-        place = _Place("broadcast", "tensor", _one("broadcast", "tensors", tensors))
+        data, ends = received("broadcast", "tensor", _one("broadcast", "tensors", tensors))
         root = self._root("broadcast", opts.rootRank)
-        data = place.dense
-        return self._begin(
-            lambda team, request: lib.muster_ibcast(team, _pointer(data), data.numel(), _TYPES[data.dtype], root, request),
-            data, [place], tensors)
+        return self._begin(lib.muster_ibcast, pointer(data), data.numel(), TYPES[data.dtype], root,
+                           keep=data, ends=ends, result=tensors)
 
     def allreduce(self, tensors, opts):
         return self._reduce_in_place("all_reduce", tensors, opts, lib.muster_iallreduce)
@@ -266,143 +195,121 @@ class ProcessGroup(dist.ProcessGroup):
 
     def reduce(self, tensors, opts):
         root = self._root("reduce", opts.rootRank)
-        return self._reduce_in_place("reduce", tensors, opts, lib.muster_ireduce, root, ends=self.team.rank == root)
+        return self._reduce_in_place("reduce", tensors, opts, lib.muster_ireduce, root, receives=self.team.rank == root)
 
-    def _reduce_in_place(self, call, tensors, opts, begin, *root, ends=True):
-        place = _Place(call, "tensor", _one(call, "tensors", tensors))
-        op, data = _op_of(call, opts.reduceOp), place.dense
-        kind = _TYPES[data.dtype]
-        return self._begin(
-            lambda team, request: begin(team, IN_PLACE_POINTER, _pointer(data), data.numel(), kind, op, *root, request),
-            data, [*self._average(opts, data), place] if ends else [], tensors)
+    def _reduce_in_place(self, call, tensors, opts, begin, *root, receives=True):
+        data, ends = received(call, "tensor", _one(call, "tensors", tensors))
+        op, is_mean = _op_of(call, opts.reduceOp, data.dtype)
+        return self._begin(begin, IN_PLACE_POINTER, pointer(data), data.numel(), TYPES[data.dtype], op, *root,
+                           keep=data, ends=self._meaning(is_mean, data, ends) if receives else (), result=tensors)
 
-    def _average(self, opts, data):
-        if opts.reduceOp != dist.ReduceOp.AVG:
-            return []
-        if not (data.dtype.is_floating_point or data.dtype.is_complex):
-            raise TypeError(f"reduce: op is AVG of elements of type {data.dtype}; expected floating point numbers")
-        return [_Average(data, self.team.size)]
+    def _meaning(self, is_mean, data, ends):
+        return (_Mean(data, self.team.size), *ends) if is_mean else ends
 
     def allgather(self, output_lists, inputs, opts=None):
         return self._gather("all_gather", output_lists, inputs, lib.muster_iallgather)
 
     def _gather(self, call, output_lists, inputs, begin, *root):
-        mine = _dense(_require_tensor(call, "tensor", _one(call, "inputs", inputs)))
+        mine = sent(call, "tensor", _one(call, "inputs", inputs))
         outputs = _one(call, "tensor_list", output_lists)
-        if len(outputs) != self.team.size:
-            raise InvalidArgument(f"{call}: tensor_list has {len(outputs)} entries; expected {self.team.size}, one for each rank")
-        places = _Places(call, "tensor_list", outputs, mine)
-        for i, count in enumerate(places.counts):
-            _require_count(call, f"tensor_list[{i}]", count, mine.numel(), "as many as tensor")
-        return self._begin(
-            lambda team, request: begin(team, _pointer(mine), _pointer(places.dense), mine.numel(), _TYPES[mine.dtype],
-                                        *root, request),
-            mine, [places], output_lists)
+        self._require_one_each(call, "tensor_list", outputs)
+        blocks, counts, ends = received_blocks(call, "tensor_list", outputs, mine)
+        for i, count in enumerate(counts):
+            require_count(call, f"tensor_list[{i}]", count, mine.numel(), "as many as tensor")
+        return self._begin(begin, pointer(mine), pointer(blocks), mine.numel(), TYPES[mine.dtype], *root,
+                           keep=(mine, blocks), ends=ends, result=output_lists)
 
     def _allgather_base(self, output, input_, opts=None):
         call = "all_gather_into_tensor"
-        mine = _dense(_require_tensor(call, "input_tensor", input_))
-        place = _Place(call, "output_tensor", output, keeps=False)
-        _require_count(call, "output_tensor", output.numel(), mine.numel() * self.team.size, "a block from each rank")
-        self._require_same(call, "output_tensor", output, mine)
-        return self._begin(
-            lambda team, request: lib.muster_iallgather(team, _pointer(mine), _pointer(place.dense), mine.numel(),
-                                                        _TYPES[mine.dtype], request),
-            mine, [place], output)
+        mine = sent(call, "input_tensor", input_)
+        blocks, ends = received(call, "output_tensor", output, keeps=False)
+        require_count(call, "output_tensor", output.numel(), mine.numel() * self.team.size, "a block from each rank")
+        require_same_type(call, "output_tensor", output, mine)
+        return self._begin(lib.muster_iallgather, pointer(mine), pointer(blocks), mine.numel(), TYPES[mine.dtype],
+                           keep=(mine, blocks), ends=ends, result=output)
 
     def gather(self, output_lists, inputs, opts):
         root = self._root("gather", opts.rootRank)
         if self.team.rank == root:
             return self._gather("gather", output_lists, inputs, lib.muster_igather, root)
-        mine = _dense(_require_tensor("gather", "tensor", _one("gather", "inputs", inputs)))
-        return self._begin(
-            lambda team, request: lib.muster_igather(team, _pointer(mine), ffi.NULL, mine.numel(), _TYPES[mine.dtype],
-                                                     root, request),
-            mine, [], output_lists)
+        mine = sent("gather", "tensor", _one("gather", "inputs", inputs))
+        return self._begin(lib.muster_igather, pointer(mine), ffi.NULL, mine.numel(), TYPES[mine.dtype], root,
+                           keep=mine, result=output_lists)
 
     def scatter(self, outputs, input_lists, opts):
         root = self._root("scatter", opts.rootRank)
-        place = _Place("scatter", "tensor", _one("scatter", "outputs", outputs), keeps=False)
-        block, blocks = place.dense, None
+        block, ends = received("scatter", "tensor", _one("scatter", "outputs", outputs), keeps=False)
+        blocks = None
         if self.team.rank == root:
             blocks = self._equal_blocks("scatter", "scatter_list", _one("scatter", "inputs", input_lists), block)
-        return self._begin(
-            lambda team, request: lib.muster_iscatter(team, ffi.NULL if blocks is None else _pointer(blocks), _pointer(block),
-                                                      block.numel(), _TYPES[block.dtype], root, request),
-            blocks, [place], outputs)
+        return self._begin(lib.muster_iscatter, ffi.NULL if blocks is None else pointer(blocks), pointer(block),
+                           block.numel(), TYPES[block.dtype], root, keep=(blocks, block), ends=ends, result=outputs)
 
     def _equal_blocks(self, call, name, tensors, like):
         """As many tensors as ranks, each as long as one block, as one."""
-        if len(tensors) != self.team.size:
-            raise InvalidArgument(f"{call}: {name} has {len(tensors)} entries; expected {self.team.size}, one for each rank")
-        blocks, counts = _joined(call, name, tensors)
+        self._require_one_each(call, name, tensors)
+        blocks, counts = sent_blocks(call, name, tensors)
         for i, count in enumerate(counts):
-            _require_count(call, f"{name}[{i}]", count, like.numel(), "as many as in the other tensor")
-        self._require_same(call, name, blocks, like)
+            require_count(call, f"{name}[{i}]", count, like.numel(), "as many as in the other tensor")
+        require_same_type(call, name, blocks, like)
         return blocks
 
-    @staticmethod
-    def _require_same(call, name, has, like):
-        if has.dtype != like.dtype:
-            raise TypeError(f"{call}: {name} has elements of type {has.dtype}; expected {like.dtype}")
-
     def reduce_scatter(self, outputs, input_lists, opts):
-        place = _Place("reduce_scatter", "output", _one("reduce_scatter", "outputs", outputs), keeps=False)
-        blocks = self._equal_blocks("reduce_scatter", "input_list", _one("reduce_scatter", "inputs", input_lists), place.dense)
-        return self._reduce_scatter("reduce_scatter", place, blocks, opts, outputs)
+        call = "reduce_scatter"
+        block, ends = received(call, "output", _one(call, "outputs", outputs), keeps=False)
+        blocks = self._equal_blocks(call, "input_list", _one(call, "inputs", input_lists), block)
+        return self._reduce_scatter(call, block, blocks, opts, ends, outputs)
 
     def _reduce_scatter_base(self, output, input_, opts):
         call = "reduce_scatter_tensor"
-        place = _Place(call, "output", output, keeps=False)
-        blocks = _dense(_require_tensor(call, "input", input_))
-        _require_count(call, "input", blocks.numel(), output.numel() * self.team.size, "a block for each rank")
-        self._require_same(call, "input", blocks, place.dense)
-        return self._reduce_scatter(call, place, blocks, opts, output)
+        block, ends = received(call, "output", output, keeps=False)
+        blocks = sent(call, "input", input_)
+        require_count(call, "input", blocks.numel(), output.numel() * self.team.size, "a block for each rank")
+        require_same_type(call, "input", blocks, block)
+        return self._reduce_scatter(call, block, blocks, opts, ends, output)
 
-    def _reduce_scatter(self, call, place, blocks, opts, result):
-        op, block = _op_of(call, opts.reduceOp), place.dense
-        return self._begin(
-            lambda team, request: lib.muster_ireduce_scatter_block(team, _pointer(blocks), _pointer(block), block.numel(),
-                                                                   _TYPES[block.dtype], op, request),
-            blocks, [*self._average(opts, block), place], result)
+    def _reduce_scatter(self, call, block, blocks, opts, ends, result):
+        op, is_mean = _op_of(call, opts.reduceOp, block.dtype)
+        return self._begin(lib.muster_ireduce_scatter_block, pointer(blocks), pointer(block), block.numel(),
+                           TYPES[block.dtype], op, keep=(blocks, block), ends=self._meaning(is_mean, block, ends),
+                           result=result)
 
     def alltoall(self, outputs, inputs, opts=None):
-        for name, given in (("input_tensor_list", inputs), ("output_tensor_list", outputs)):
-            if len(given) != self.team.size:
-                raise InvalidArgument(f"all_to_all: {name} has {len(given)} entries; expected {self.team.size}, one for each rank")
-        mine, sent = _joined("all_to_all", "input_tensor_list", inputs)
-        places = _Places("all_to_all", "output_tensor_list", outputs, mine)
-        return self._alltoallv(mine, sent, places.dense, places.counts, [places], outputs)
+        call = "all_to_all"
+        self._require_one_each(call, "input_tensor_list", inputs)
+        self._require_one_each(call, "output_tensor_list", outputs)
+        mine, lengths = sent_blocks(call, "input_tensor_list", inputs)
+        blocks, counts, ends = received_blocks(call, "output_tensor_list", outputs, mine)
+        return self._alltoallv(mine, lengths, blocks, counts, ends, outputs)
 
-    def _alltoallv(self, mine, sent, received, counts, ends, result):
-        lengths = _sizes(sent), _sizes(counts)
-        return self._begin(
-            lambda team, request: lib.muster_ialltoallv(team, _pointer(mine), lengths[0], ffi.NULL, _pointer(received), lengths[1],
-                                                        ffi.NULL, _TYPES[mine.dtype], request),
-            (mine, lengths), ends, result)
+    def _alltoallv(self, mine, lengths, blocks, counts, ends, result):
+        return self._begin(lib.muster_ialltoallv, pointer(mine), lengths, ffi.NULL, pointer(blocks), counts, ffi.NULL,
+                           TYPES[mine.dtype], keep=(mine, blocks), ends=ends, result=result)
 
     def alltoall_base(self, output, input_, output_split_sizes, input_split_sizes, opts=None):
         call = "all_to_all_single"
-        mine = _dense(_require_tensor(call, "input", input_))
-        place = _Place(call, "output", output, keeps=False)
-        self._require_same(call, "output", place.dense, mine)
-        sent = self._splits(call, "input", mine, input_split_sizes)
-        received = self._splits(call, "output", place.dense, output_split_sizes)
+        mine = sent(call, "input", input_)
+        blocks, ends = received(call, "output", output, keeps=False)
+        require_same_type(call, "output", blocks, mine)
+        lengths = self._splits(call, "input", mine, input_split_sizes)
+        counts = self._splits(call, "output", blocks, output_split_sizes)
         if input_split_sizes or output_split_sizes:
-            return self._alltoallv(mine, sent, place.dense, received, [place], output)
-        _require_count(call, "output", output.numel(), mine.numel(), "as many as input")
-        return self._begin(
-            lambda team, request: lib.muster_ialltoall(team, _pointer(mine), _pointer(place.dense), sent[0], _TYPES[mine.dtype],
-                                                       request),
-            mine, [place], output)
+            return self._alltoallv(mine, lengths, blocks, counts, ends, output)
+        require_count(call, "output", output.numel(), mine.numel(), "as many as input")
+        return self._begin(lib.muster_ialltoall, pointer(mine), pointer(blocks), lengths[0], TYPES[mine.dtype],
+                           keep=(mine, blocks), ends=ends, result=output)
 
     def _splits(self, call, name, tensor, sizes):
         """Elements for each rank, of rows."""
         rows = tensor.shape[0] if tensor.dim() else 1
+        _require_list(call, f"{name}_split_sizes", sizes)
         if not sizes:
             if rows % self.team.size != 0:
                 raise InvalidArgument(f"{call}: {name} has {rows} rows; expected a multiple of {self.team.size}, one block for each rank")
             return [tensor.numel() // self.team.size] * self.team.size
+        for i, each in enumerate(sizes):
+            if not isinstance(each, int):
+                raise TypeError(f"{call}: {name}_split_sizes[{i}] is of type {type(each).__name__}; expected a length")
         if len(sizes) != self.team.size or min(sizes) < 0 or sum(sizes) != rows:
             raise InvalidArgument(f"{call}: {name}_split_sizes is {list(sizes)}; expected {self.team.size} lengths, {rows} in all")
         width = tensor.numel() // rows if rows else 0
@@ -413,16 +320,6 @@ class ProcessGroup(dist.ProcessGroup):
 
     def recv(self, tensors, rank, tag=0):
         raise NotImplementedError("recv: the backend 'muster' has collectives alone")
-
-
-class _Average:
-    """Makes a sum a mean at the end."""
-
-    def __init__(self, data, ranks):
-        self._data, self._ranks = data, ranks
-
-    def end(self):
-        self._data.div_(self._ranks)
 
 
 class _All(dist._Work):
