@@ -65,7 +65,7 @@ def packages(version, abi, triplet):
                 "and chooses the fastest.",
                 ["bin", "libexec", "share/man", "share/bash-completion"],
                 {"Recommends": "iproute2, openssh-client, python3",
-                 "Suggests": f"libmuster-dev, muster-mpi {same}, python3-matplotlib"}, weak="gloo"),
+                 "Suggests": f"libmuster-dev, muster-mpi {same}, python3-muster, python3-torch, python3-matplotlib"}, weak="gloo"),
         package("python3-muster", "python", "asynchronous collectives for Python 3",
                 "Collective operations on buffers, NumPy's arrays and what DLPack lends, that block\nor that asyncio "
                 "awaits, without a thread and without polling.",

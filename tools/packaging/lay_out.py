@@ -91,8 +91,9 @@ class layout:
         # Where the command looks for what it starts, and for what it preloads besides the MPIs' libraries.
         for worker in ("muster", "openmpi", "mpich", "gloo"):
             self.program(f"tools/command/bench/worker_{worker}", "libexec/muster")
-        for preloaded in ("mpich_yield", "verbs_count"):
-            self.program(f"tools/command/bench/lib{preloaded}.so", "libexec/muster", 0o644)
+        for library in ("mpich_yield", "verbs_count", "worker_torch"):
+            self.program(f"tools/command/bench/lib{library}.so", "libexec/muster", 0o644)
+        self.put(self.checkout / "tools/command/bench/torch/worker_torch.py", "libexec/muster")
         self.put(self.built / "tools/report/muster-plot", "libexec/muster", 0o755)
         self.put(self.built / "tools/command/run/muster-hosts", "libexec/muster", 0o755)
 

@@ -49,6 +49,7 @@ std::vector<library> ways_of(library mpi, std::size_t hosts) {
 
 std::vector<library> peers_of(const options& wanted) {
   if (wanted.shim_under) return ways_of(*wanted.shim_under, wanted.hosts);
+  if (wanted.how.calls.in_torch) return {library::gloo};
   if (wanted.peers) return *wanted.peers;
   std::vector<library> peers = usual_peers(wanted.hosts);
   const program_places places = find_programs();
@@ -130,7 +131,7 @@ void require_hosts_for_peers(const options& wanted) {
     if (peer == library::gloo && made_hosts::have_rdma()) {
       throw std::runtime_error("--vs: gloo talks by TCP alone; expected --fabric tcp");
     }
-    if (wanted.hosts > 1) continue;
+    if (wanted.hosts > 1 || wanted.how.calls.in_torch) continue;
     if (!needs_hosts(peer)) continue;
     throw std::runtime_error(
         fmt::format("--vs: {} is measured between hosts alone; expected --hosts-made 2 or more",
@@ -195,6 +196,7 @@ program_places places_for(const options& wanted, const std::filesystem::path& fo
   if (wanted.hosts > 1) places.remote_shell = made_hosts::write_remote_shell(folder);
   places.shim_under = wanted.shim_under;
   places.excluded = wanted.how.calls.excluded;
+  places.in_torch = wanted.how.calls.in_torch;
   if (!wanted.catalog_file.empty()) {
     places.catalog_file = std::filesystem::absolute(wanted.catalog_file);
   }
@@ -484,6 +486,9 @@ below the libraries, in the same way for each, mean over the samples. Open MPI
 is measured on hosts twice, as it is and with HAN, its collectives for several hosts; and so is Gloo, in
 the collectives that it has: the first eight.
 
+With --torch a call is one of torch.distributed, in Python, on tensors in the CPU's memory; Muster and Gloo are its
+backends, which are measured beside each other. allreduce and reduce combine in place there.
+
 Examples:
   muster bench                                    8 ranks, the usual collectives, 8 B to 1 MiB
   muster bench alltoall -n 2,4,8,16 --sizes 8..1Mx4
@@ -500,6 +505,7 @@ Examples:
   muster bench alltoall -n 2,16 --shim openmpi --nonblocking
   MUSTER_PROGRESS=thread muster bench alltoall -n 2 --shim openmpi --nonblocking --compute 500
   muster bench alltoall allgather -n 4 --shim openmpi --hosts-made 2
+  muster bench allreduce -n 2,4 --torch --type float
 )";
 
 }  // namespace
@@ -641,6 +647,13 @@ void add_bench_command(CLI::App& command, std::function<void(int)> done) {
   add_algorithms_option(
       *bench, [wanted](std::vector<std::string> asked) { wanted->algorithms = std::move(asked); });
   catalogs::add_catalog_option(*bench, wanted->catalog_file);
+  bench
+      ->add_flag("--torch", wanted->how.calls.in_torch,
+                 "measure Muster beside Gloo as backends of torch.distributed, in Python")
+      ->excludes("--vs")
+      ->excludes("--shim")
+      ->excludes("--algorithms")
+      ->excludes("--catalog");
   bench
       ->add_option("--format", wanted->format,
                    "tables, or osu: lines of bytes and microseconds as the OSU micro-benchmarks "

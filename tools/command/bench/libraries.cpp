@@ -51,9 +51,27 @@ arguments muster_arguments(const extent& size, const program_places& places) {
   return all;
 }
 
-arguments gloo_arguments(const extent& size, const program_places& places) {
+/// A rank of Gloo's has a thread that sends and receives: with cores enough, both are left theirs.
+arguments placing_gloo(bool own_core) {
+  return own_core ? arguments{"--bind", "none"} : arguments{};
+}
+
+arguments gloo_arguments(const extent& size, bool own_core, const program_places& places) {
   arguments all = started_by_muster(size, places);
+  append(all, placing_gloo(own_core));
   append(all, {places.workers / "worker_gloo", made_hosts::interface});
+  return all;
+}
+
+/// Debian's Python, for which Debian's torch is.
+arguments torch_arguments(library backend, const extent& size, bool own_core,
+                          const program_places& places) {
+  arguments all = started_by_muster(size, places);
+  if (backend == library::gloo) append(all, placing_gloo(own_core));
+  if (backend == library::muster && size.nodes > 1)
+    append(all, {"--nodes", std::to_string(size.nodes)});
+  append(all, {"/usr/bin/python3", places.workers / "worker_torch.py",
+               std::string(name_of(backend)), size.hosts > 1 ? made_hosts::interface : ""});
   return all;
 }
 
@@ -243,10 +261,11 @@ std::filesystem::path program_places::shim_for(library mpi) const {
 command launch_command(library which, const extent& size, std::size_t cores,
                        const program_places& places) {
   const bool own_core = size.ranks <= cores;
+  if (places.in_torch) return {torch_arguments(which, size, own_core, places), {}};
   const bool with_shim = which == library::muster && places.shim_under;
   const library starts = with_shim ? *places.shim_under : which;
   if (starts == library::muster) return {muster_arguments(size, places), {}};
-  if (starts == library::gloo) return {gloo_arguments(size, places), {}};
+  if (starts == library::gloo) return {gloo_arguments(size, own_core, places), {}};
   return {mpi_arguments(starts, size, own_core, places, with_shim), {}};
 }
 

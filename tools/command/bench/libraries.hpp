@@ -64,6 +64,7 @@ struct program_places {
   /// The MPI into whose ranks Muster is preloaded; nothing: Muster has its own.
   std::optional<library> shim_under = {};
   bool excluded = false;                    ///< it leaves all calls to that MPI
+  bool in_torch = false;                    ///< as backends of torch.distributed, in Python
   std::filesystem::path catalog_file = {};  ///< with algorithms for Muster's ranks; empty: none
   std::filesystem::path remote_shell = {};  ///< to made hosts; empty: there are none
 

@@ -78,6 +78,7 @@ struct calling {
   /// Bytes into a cache line, or a page for buffers of 128 KiB and more, at which buffers begin.
   std::uint32_t offset = 0;
   bool excluded = false;              ///< Muster is preloaded, and leaves all calls to the MPI
+  bool in_torch = false;              ///< in Python, the library a backend of torch.distributed
   datatype type = datatype::float64;  ///< of what reductions combine
   bool operator==(const calling&) const = default;
 

@@ -32,6 +32,7 @@ std::string describe(const calling& how, bool reductions) {
   if (how.same_buffers) add("same buffers");
   if (how.offset != 0) add("buffers " + std::to_string(how.offset) + " bytes off");
   if (how.excluded) add("left to the MPI");
+  if (how.in_torch) add("in torch");
   return text;
 }
 

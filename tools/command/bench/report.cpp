@@ -237,6 +237,7 @@ nlohmann::ordered_json to_json(const measurement& one) {
   if (one.how.same_buffers) object["buffers"] = "same";
   if (one.how.offset != 0) object["offset"] = one.how.offset;
   if (one.how.excluded) object["excluded"] = true;
+  if (one.how.in_torch) object["torch"] = true;
   if (!one.asked.empty()) {
     object["asked"] = one.asked;
     object["suits"] = one.suits;

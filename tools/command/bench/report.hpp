@@ -15,8 +15,8 @@ namespace muster::bench {
 /// of ours; `asked` and `suits` where an algorithm was asked for; limit_us, the least that the
 /// machine allows; and how it was measured: samples, discarded, one_state, trip_ns, trips; where
 /// ranks came late: arrivals, seed, message_time_ns; of reductions the type; and where it is not as
-/// usual: loop, buffers, offset, excluded. Where hosts talk by RDMA, what one posts in a call and
-/// has: sends, doorbells, sent_bytes, queue_pairs. Without figures the times are null and
+/// usual: loop, buffers, offset, excluded, torch. Where hosts talk by RDMA, what one posts in a
+/// call and has: sends, doorbells, sent_bytes, queue_pairs. Without figures the times are null and
 /// `failure` says why.
 nlohmann::ordered_json to_json(const measurement& one);
 /// An array of these, each with machine, date and the library's version: `muster plot` draws it.

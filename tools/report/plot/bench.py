@@ -46,6 +46,8 @@ class Benchmark:
         words += in_order(f"buffers {row['offset']} bytes off" for row in self.rows if "offset" in row)
         if self.measured.any_has("excluded", True):
             words.append("left to the MPI")
+        if self.measured.any_has("torch", True):
+            words.append("in torch")
         return ", ".join(words)
 
     def context(self) -> str:

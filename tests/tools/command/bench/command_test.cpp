@@ -35,6 +35,7 @@ TEST_CASE("command: wrong arguments name the option and what was expected") {
   CHECK(says(complaint({"bench", "--type", "half"}),
              "--type: 'half' is not a type; expected char, int, float or double"));
   CHECK(says(complaint({"bench", "--excluded"}), "--excluded requires --shim"));
+  CHECK(says(complaint({"bench", "--torch", "--shim", "mpich"}), "--shim excludes --torch"));
   CHECK(says(complaint({"bench", "--algorithms", "a,,b"}),
              "--algorithms: 'a,,b' is not a list of algorithms; expected ids with commas"));
   CHECK(says(complaint({"bench", "--rounds", "0"}), "--rounds"));

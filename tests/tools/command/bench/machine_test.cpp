@@ -145,6 +145,22 @@ TEST_CASE("libraries: Gloo's ranks are started by Muster and told an interface")
   CHECK(gloo.arguments.end()[-2] == "/lib/command/bench/worker_gloo");
 }
 
+TEST_CASE("libraries: in torch the backends are told apart by a word, and started alike") {
+  const program_places places{
+      .muster = "/bin/muster", .workers = "/lib/command/bench", .in_torch = true};
+  const command here = launch_command(library::muster, {2, 2, 1}, 2, places);
+  CHECK(has(here, "/lib/command/bench/worker_torch.py"));
+  CHECK(has(here, "muster"));
+  CHECK(has(here, "--nodes"));
+  CHECK_FALSE(has(here, "none"));
+  CHECK_FALSE(has(here, "eth0"));
+  const command gloo = launch_command(library::gloo, {2, 1, 2}, 2, places);
+  CHECK(has(gloo, "gloo"));
+  CHECK(has(gloo, "none"));  // its threads have both cores
+  CHECK_FALSE(has(launch_command(library::gloo, {4, 1, 2}, 2, places), "none"));
+  CHECK(gloo.arguments.back() == "eth0");
+}
+
 TEST_CASE("libraries: who is measured where") {
   using enum library;
   CHECK(usual_peers(1) == std::vector{openmpi, mpich});

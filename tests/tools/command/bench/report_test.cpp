@@ -355,6 +355,8 @@ TEST_CASE("table: how calls were made, where not as usual") {
   CHECK(says(collective::bcast, "bcast, 2 ranks, between barriers, same buffers\n"));
   for (measurement& one : all) one.how = {.excluded = true};
   CHECK(says(collective::bcast, "bcast, 2 ranks, left to the MPI\n"));
+  for (measurement& one : all) one.how = {.in_torch = true};
+  CHECK(says(collective::bcast, "bcast, 2 ranks, in torch\n"));
 }
 
 TEST_CASE("table: wrong results and failures can't be overlooked") {
