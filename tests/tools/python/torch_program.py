@@ -11,6 +11,9 @@ from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn.functional as nn
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+from torch.distributed.optim import ZeroRedundancyOptimizer
 
 import muster.torch
 from checks import raises, require
@@ -140,13 +143,25 @@ def groups():
     data = torch.ones(3)
     dist.all_reduce(data, group=again)
     same(data, torch.full((3,), float(SIZE)), "a group of all")
-    if SIZE == 1:
-        return
-    some = muster.torch.new_group([0, SIZE - 1])
-    if RANK in (0, SIZE - 1):
-        data = torch.ones(3)
+    for members in ([0], [SIZE - 1], list({SIZE - 1, 0}), range(1, SIZE)):
+        if len(members) == 0:
+            continue
+        some = dist.new_group(members, backend=None if len(members) > 1 else "muster")
+        if RANK not in members:
+            require(some == dist.GroupMember.NON_GROUP_MEMBER, "who is in no group has none")
+            continue
+        require(dist.get_backend(some) == "muster" and dist.get_world_size(some) == len(members), "a group of some")
+        data = torch.full((3,), float(RANK))
         dist.all_reduce(data, group=some)
-        same(data, torch.full((3,), 2.0), "a group of some")
+        same(data, torch.full((3,), float(sum(members))), f"a group of {list(members)}")
+        dist.broadcast(data, src=members[-1], group=some)
+        dist.destroy_process_group(some)
+    halves = [dist.new_group(range(SIZE // 2)) if SIZE > 1 else None, dist.new_group(range(SIZE // 2, SIZE))]
+    data = torch.full((1,), float(RANK))
+    members = range(SIZE // 2) if RANK < SIZE // 2 else range(SIZE // 2, SIZE)
+    dist.all_reduce(data, group=halves[RANK >= SIZE // 2])
+    same(data, torch.full((1,), float(sum(members))), "groups beside each other")
+    raises(RuntimeError, "rank should be", dist.new_group, [SIZE])
     dist.barrier()
 
 
@@ -225,6 +240,49 @@ def trains_to_the_same_bits():
         require(torch.equal(Training(gloo).parameters_after(steps), found), "so does Gloo")
 
 
+def objects():
+    everybody = [None] * SIZE
+    dist.all_gather_object(everybody, {"rank": RANK})
+    require([each["rank"] for each in everybody] == list(range(SIZE)), f"all_gather_object: {everybody}")
+    told = ["words" if RANK == 0 else None]
+    dist.broadcast_object_list(told, src=0)
+    require(told == ["words"], f"broadcast_object_list: {told}")
+    mine = [None]
+    dist.scatter_object_list(mine, list(range(SIZE)), src=0)
+    require(mine == [RANK], f"scatter_object_list: {mine}")
+    parts = [[torch.zeros(2), torch.zeros(3)] for _ in range(SIZE)]
+    dist.all_gather_coalesced(parts, [torch.full((2,), float(RANK)), torch.full((3,), RANK + 0.5)])
+    for rank, (first, second) in enumerate(parts):
+        same(first, torch.full((2,), float(rank)), "all_gather_coalesced")
+        same(second, torch.full((3,), rank + 0.5), "all_gather_coalesced")
+
+
+def what_torch_builds_on_it():
+    """Parts of torch that call a backend from C++, where nothing holds the Python object of a work."""
+    one = torch.ones(3, requires_grad=True)
+    nn.all_reduce(one).sum().backward()
+    same(one.grad, torch.full((3,), float(SIZE)), "the gradient of all_reduce")
+    inputs = torch.randn(4, 4)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4)))
+    with model.no_sync():
+        model(inputs).sum().backward()
+    for _ in range(3):
+        model(inputs).sum().backward()
+    linear = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 4))
+    with linear.join():
+        for _ in range(2 + RANK):
+            linear(inputs).sum().backward()
+    steps = ZeroRedundancyOptimizer(linear.parameters(), torch.optim.SGD, lr=0.1)
+    linear(inputs).sum().backward()
+    steps.step()
+    parts = [torch.zeros(4, 4) for _ in range(SIZE)]
+    dist.all_gather(parts, linear.module.weight.detach())
+    require(all(torch.equal(each, parts[0]) for each in parts), "parameters that ranks have updated in parts")
+    narrow = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 4))
+    narrow.register_comm_hook(None, fp16_compress_hook)
+    narrow(inputs).sum().backward()
+
+
 def times():
     for count in (2, 2048, 262144):
         data = torch.ones(count)
@@ -260,6 +318,8 @@ if sys.argv[2] == "all":
     wrong()
     trains()
     trains_to_the_same_bits()
+    objects()
+    what_torch_builds_on_it()
 else:
     times()
 dist.barrier()

@@ -9,6 +9,9 @@ group's store, on one machine.
 
 import collections
 import datetime
+import functools
+import inspect
+import sys
 import time
 
 import torch
@@ -99,6 +102,9 @@ class Work(dist._Work):
     def _end(self, failure):
         self._failure, self._operation, self._ends = failure, None, ()
 
+    def forget_result(self):
+        self._result = None
+
     def is_over(self):
         """Whether that has been learnt."""
         return self._operation is None
@@ -151,6 +157,9 @@ class ProcessGroup(dist.ProcessGroup):
         super().__init__(team.rank, team.size)
         self.team = team
         self._pending = collections.deque()  # nobody need hold a Work
+        # What torch's C++ may still hold, which does not keep the Python object alive: without that, to wait would be to
+        # wait for ever.
+        self._over = collections.deque(maxlen=1024)
 
     def getBackendName(self):
         return "muster"
@@ -163,9 +172,15 @@ class ProcessGroup(dist.ProcessGroup):
         work = Work(operation, ends, result)
         pending = self._pending
         while pending and (pending[0].is_over() or pending[0].is_completed()):
-            pending.popleft()
+            self._keep(pending.popleft())
         pending.append(work)
         return work
+
+    def _keep(self, work):
+        held_by_nobody_else = 3  # this function, who calls it, and getrefcount
+        if sys.getrefcount(work) <= held_by_nobody_else:
+            work.forget_result()
+            self._over.append(work)
 
     def _root(self, call, rank):
         if not 0 <= rank < self.team.size:
@@ -208,6 +223,10 @@ class ProcessGroup(dist.ProcessGroup):
 
     def allgather(self, output_lists, inputs, opts=None):
         return self._gather("all_gather", output_lists, inputs, lib.muster_iallgather)
+
+    def allgather_coalesced(self, output_lists, inputs, opts=None):
+        self._require_one_each("all_gather_coalesced", "output_tensor_lists", output_lists)
+        return _All([self.allgather([[each[i] for each in output_lists]], [mine]) for i, mine in enumerate(inputs)], output_lists)
 
     def _gather(self, call, output_lists, inputs, begin, *root):
         mine = sent(call, "tensor", _one(call, "inputs", inputs))
@@ -379,20 +398,37 @@ def _create(options, _pg_options=None):
         return ProcessGroup(_prepared.pop())
     size, ranks = options.group_size, list(options.global_ranks_in_group)
     if ranks and len(ranks) != dist.get_world_size():
-        raise InvalidArgument("new_group: ranks are some of all; expected muster.torch.new_group(ranks), which all ranks call")
+        raise InvalidArgument("new_group: torch's function was taken before muster.torch was imported; expected "
+                              "torch.distributed.new_group as it is since")
     world = _world_of(options.store, options.group_rank, size)
     return ProcessGroup(world.duplicate())
 
 
-def new_group(ranks, **options):
-    """As torch.distributed.new_group, of any ranks; all ranks call it."""
-    team = muster.world().subset(sorted(ranks))  # as torch orders them
-    if team is not None:
-        _prepared.append(team)
+_new_group = dist.new_group
+_arguments_of = inspect.signature(_new_group)
+
+
+@functools.wraps(_new_group)
+def new_group(*args, **kwargs):
+    # torch calls a backend on the members alone; but all ranks make a team of some.
+    given = _arguments_of.bind(*args, **kwargs).arguments
+    ranks = given.get("ranks")
+    if (given.get("backend") or dist.get_backend()) == "muster" and _are_some(ranks):
+        store = dist.distributed_c10d._get_default_store()
+        team = _world_of(store, dist.get_rank(), dist.get_world_size()).subset(sorted(ranks))  # as torch orders them
+        if team is not None:
+            _prepared.append(team)
     try:
-        return dist.new_group(ranks, backend="muster", **options)
+        return _new_group(*args, **kwargs)
     finally:
         _prepared.clear()
 
 
+def _are_some(ranks):
+    """Whether they are some of all ranks, and right; what is wrong with others torch says."""
+    size = dist.get_world_size()
+    return ranks is not None and len(ranks) < size and len(set(ranks)) == len(ranks) and all(0 <= each < size for each in ranks)
+
+
+dist.new_group = dist.distributed_c10d.new_group = new_group
 dist.Backend.register_backend("muster", _create, extended_api=True)
