@@ -49,11 +49,11 @@ range parse_range(const json& rule, const char* key, std::string_view origin,
 }
 
 collective parse_collective(const json& rule, std::string_view origin, std::string_view where) {
-  const std::string wanted = rule.value("collective", "");
+  const json wanted = rule.value("collective", json());
   std::string known;
   for (std::size_t i = 0; i < collectives; ++i) {
     const auto what = static_cast<collective>(i);
-    if (name(what) == wanted) return what;
+    if (wanted == name(what)) return what;
     known += (known.empty() ? "" : ", ") + std::string(name(what));
   }
   refuse(origin, where, fmt::format("collective: expected one of {}", known));

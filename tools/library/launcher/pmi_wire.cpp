@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace muster::launcher {
 
@@ -63,8 +64,9 @@ bool pmi_wire::read_all(char* into, std::size_t bytes) const {
 std::string pmi_wire::ask_line(std::string line) const {
   line += '\n';
   if (!write_all(line)) return {};
+  constexpr std::size_t longest = 65536;  // PMI's own are 1024 bytes long
   std::string answer;
-  for (char next = 0; read_all(&next, 1);) {
+  for (char next = 0; answer.size() < longest && read_all(&next, 1);) {
     if (next == '\n') return answer;
     answer += next;
   }
@@ -76,7 +78,9 @@ std::string pmi_wire::ask_text(const std::string& text) const {
   std::array<char, digits + 1> length{};
   std::snprintf(length.data(), length.size(), "%6zu", text.size());
   if (!write_all(length.data()) || !write_all(text) || !read_all(length.data(), digits)) return {};
-  std::string answer(std::strtoul(length.data(), nullptr, 10), '\0');
+  const auto bytes = pmi_number(length.data() + std::strspn(length.data(), " "));
+  if (!bytes) return {};
+  std::string answer(*bytes, '\0');
   return read_all(answer.data(), answer.size()) ? answer : std::string();
 }
 
