@@ -129,7 +129,7 @@ void read_launcher_line(const std::string& text, mpirun::mpi as) {
   require(!parts.empty(), "a line has a part");
   mpirun::ranks_asked_for(parts, as);
   for (mpirun::part& each : parts) {
-    require(!mpirun::folder_of(each, as).empty(), "a program is started in a folder");
+    mpirun::folder_of(each, as);
     mpirun::options_of(each, as);
     mpirun::preload(each, "libfuzz.so", as, &each == parts.data());
   }
