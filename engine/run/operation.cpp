@@ -29,11 +29,15 @@ task<> pass_by(context& me) {
 }  // namespace
 
 inline void operation::write_record() noexcept {
-  write(members().own_record(ticket_.lane), {.word = ticket_.word,
-                                             .kind = prepared_.kind,
-                                             .count = prepared_.count,
-                                             .root = call_.root,
-                                             .details = prepared_.details});
+  const wire::recorded_call call{.word = ticket_.word,
+                                 .kind = prepared_.kind,
+                                 .count = prepared_.count,
+                                 .root = call_.root,
+                                 .details = prepared_.details};
+  write(members().own_record(ticket_.lane), call);
+  if (flight_recorder* const flight = team_.flight()) [[likely]] {
+    flown_ = &flight->begin(call, team_.id());
+  }
 }
 
 inline void operation::take_place() noexcept {
@@ -79,6 +83,8 @@ inline bool operation::ends_at_once() {
       refuse();
     }
     take_place();
+  } else if (is_on_record()) {  // it was reserved
+    flight_recorder::last_no_more(*flown_);
   }
   if (!lane_is_free() || !runs_at_once()) return false;
   complete();
@@ -98,6 +104,7 @@ inline bool operation::runs_at_once() {
 
 bool operation::looks_on(bool (*at_once)(context&, const arguments&)) {
   if (!has_arrived_itself()) return false;
+  if (is_on_record()) flight_recorder::look_on(*flown_);
   go_on_after_arrival();
   if (!engine().nothing_else_waits()) return false;
   return look_on(engine().looks_before_suspending(), [&] {
@@ -108,6 +115,7 @@ bool operation::looks_on(bool (*at_once)(context&, const arguments&)) {
 }
 
 std::coroutine_handle<> operation::coroutine() {
+  if (is_on_record()) flight_recorder::last(*flown_);
   return task<>::surround(
       prepared_.moves_nothing ? pass_by(*this) : prepared_.chosen->run(*this, call_), *this);
 }
@@ -137,6 +145,7 @@ void operation::enter() {
 
 void operation::end(const std::exception_ptr& failure) noexcept {
   if (failure == nullptr) [[likely]] {
+    if (is_on_record()) flight_recorder::end(*flown_, false);
     return complete();
   }
   turn_.reset();
@@ -167,9 +176,14 @@ void operation::abandon(const std::exception_ptr& failure) noexcept {
   }
 }
 
-void operation::reserve() noexcept { take_place(); }
+void operation::reserve() noexcept {
+  take_place();
+  if (is_on_record()) flight_recorder::last(*flown_);
+}
 
 void operation::abandon(const error& why) noexcept {
+  // While all others still are where they are.
+  if (flight_recorder* const flight = team_.flight()) flight->note_breakage(why);
   running_ = false;
   take_arrival();
   lent_ = 0;
@@ -181,6 +195,7 @@ void operation::abandon(const error& why) noexcept {
   links().withdraw();
   memory().settle();
   log_arrival(true);
+  if (is_on_record()) flight_recorder::end(*flown_, true);
 }
 
 void operation::release() noexcept {

@@ -9,6 +9,7 @@
 
 #include <muster/base/copy_bytes.hpp>
 #include <muster/call/arguments.hpp>
+#include <muster/run/flight_recorder.hpp>
 #include <muster/run/scratch_memory.hpp>
 #include <muster/run/team.hpp>
 #include <muster/run/verb_checks.hpp>
@@ -186,6 +187,13 @@ public:
     }
   }
 
+  /// Takes note, where calls are on record, that it waits for `count` ranks, and for which first.
+  void note_wait(std::size_t rank, std::size_t count) const noexcept {
+    if (!is_on_record()) return;
+    flight_recorder::wait(*flown_, rank, count);
+    team_.flight()->look();
+  }
+
   /// Pipelines from whose lent memory the kernel copies.
   lender_list& lenders() noexcept { return lenders_; }
   /// A pipeline lends memory, waits until its readers are done with that. Kept where verbs are
@@ -194,6 +202,12 @@ public:
   void note_returned() noexcept { --lent_; }
 
 protected:
+  /// Whether it is still among the calls on record.
+  bool is_on_record() const noexcept {
+    // relaxed: this thread has written it.
+    return flown_ != nullptr && flown_->word.load(std::memory_order_relaxed) == ticket_.word;
+  }
+
   operation_state(muster::team& of, const arguments& call, const prepared_call& prepared) noexcept
       : team_(of), call_(call), node_(of.node()), index_(of.node_index()), prepared_(prepared) {
     call_.how = prepared.how;
@@ -213,6 +227,7 @@ protected:
   prepared_call prepared_;
   wire::arrival* lane_ = nullptr;  // of all local peers
   muster::ticket ticket_;
+  flight_entry* flown_ = nullptr;  // where calls are on record
   lender_list lenders_;
   scratch_memory scratch_;
   std::size_t lent_ = 0;  // pipelines that have not waited for their readers yet

@@ -7,6 +7,7 @@
 
 #include <muster/base/random.hpp>
 #include <muster/environment/environment.hpp>
+#include <muster/run/flight_recorder.hpp>
 #include <muster/run/kept_operations.hpp>
 #include <muster/run/mailbox.hpp>
 #include <muster/run/prepare.hpp>
@@ -66,10 +67,19 @@ team::team(const team& of, std::unique_ptr<wire::fabric>&& reach,
   selector_.select_as(of.selector_);
   id_ = id_of(of.id_, members, turn);
   arrivals_ = of.arrivals_;
+  flight_ = of.flight_;
+  if (flight_ != nullptr) {
+    flight_->add({.id = id_, .parent = of.id_, .turn = turn, .ranks = size(), .rank = rank_});
+  }
   own_fabric_ = std::move(reach);  // last: with what throws before, it stays the caller's
 }
 
 team::~team() = default;
+
+void team::keep_flight_record(flight_recorder& recorder) noexcept {
+  flight_ = &recorder;
+  recorder.add({.id = id_, .parent = id_, .turn = 0, .ranks = size(), .rank = rank_});
+}
 
 mailbox& team::mail() {
   if (mail_ == nullptr) mail_ = std::make_unique<mailbox>(*this);

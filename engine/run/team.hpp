@@ -27,6 +27,7 @@
 namespace muster {
 
 class arrival_log;
+class flight_recorder;
 class kept_operations;
 class mailbox;
 
@@ -110,6 +111,11 @@ public:
   /// \param log outlives the team, or recording
   void record_arrivals(arrival_log* log) noexcept { arrivals_ = log; }
 
+  /// Keeps its calls on record from now on, and those of teams then made from it. While no
+  /// operation is in flight.
+  /// \param recorder outlives the team
+  void keep_flight_record(flight_recorder& recorder) noexcept;
+
   /// \throws error where the team is broken.
   void require_whole() const;
   /// Where it is, makes sure that ranks of other machines hear of it: of a rank that died on this
@@ -174,6 +180,8 @@ public:
   kept_operations& kept() noexcept { return *kept_; }
   /// Null: nobody wants to know.
   arrival_log* arrivals() const noexcept { return arrivals_; }
+  /// Null where time is virtual, and where nobody has given it one.
+  flight_recorder* flight() const noexcept { return flight_; }
   /// The ranks of this rank's node, and its place among them.
   std::span<const std::size_t> node() const noexcept { return node_; }
   std::size_t node_index() const noexcept { return node_index_; }
@@ -207,6 +215,7 @@ private:
   bool is_agreeing_ = false;
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;
+  flight_recorder* flight_ = nullptr;
   std::unique_ptr<kept_operations> kept_;
   std::unique_ptr<mailbox> mail_;  // from when messages are first sent or received
 };

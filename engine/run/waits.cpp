@@ -11,6 +11,7 @@ namespace muster {
 muster::engine& collective_wait::engine_of(operation_state& me) noexcept { return me.engine(); }
 
 bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
+  if (thorough) note_whom();
   if (interrupted_by_scope(now, [this] { return me_.describe() + ": "; }, me_.rank())) return true;
   me_.lenders().answer_readers();  // one of them may have to be answered before this wait can end
   if (me_.members().broken()) {
@@ -37,6 +38,19 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     return true;
   }
   return false;
+}
+
+void collective_wait::note_whom() const noexcept {
+  if (me_.team().flight() == nullptr) return;
+  std::size_t first = 0;
+  std::size_t count = 0;
+  const std::span<const std::size_t> ranks = candidates();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!awaits_other(i)) continue;
+    if (count == 0) first = ranks[i];
+    ++count;
+  }
+  me_.note_wait(first, count);
 }
 
 bool collective_wait::awaits_other(std::size_t candidate) const noexcept {

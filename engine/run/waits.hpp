@@ -59,6 +59,8 @@ protected:
   /// Why it is in vain to wait for `rank`, if it seems to be.
   virtual std::exception_ptr in_vain(std::size_t rank) const noexcept;
 
+  /// Puts on record which ranks are awaited.
+  void note_whom() const noexcept;
   /// Whether a candidate other than this rank is awaited.
   bool awaits_other(std::size_t candidate) const noexcept;
   /// The first of these, or how many candidates there are.

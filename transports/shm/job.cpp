@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -18,6 +19,7 @@ namespace muster::shm {
 
 struct job::header {
   std::uint64_t magic;
+  flight_directory flights;
   std::uint64_t ranks;
   std::uint64_t arena_bytes;
   std::uint64_t boards_bytes;
@@ -96,11 +98,11 @@ std::size_t link_memory_asked_for() {
 }
 
 // The control segment: header, places, lines, who watches whom, what all ranks share as a team,
-// what each gives out for other teams, who has said something to whom, and a ring for each pair,
-// which takes no memory until it is used.
+// what each keeps of its calls, what each gives out for other teams, who has said something to
+// whom, and a ring for each pair, which takes no memory until it is used.
 struct job::control_layout {
-  std::size_t places, lines, watchers, each_watchers, team, controls, each_controls, connected,
-      rings, each_ring, end;
+  std::size_t places, lines, watchers, each_watchers, team, flights, each_flight, controls,
+      each_controls, connected, rings, each_ring, end;
 
   control_layout(std::size_t ranks, std::size_t boards_bytes, std::size_t ring_bytes) {
     constexpr std::size_t page = 4096;
@@ -109,7 +111,9 @@ struct job::control_layout {
     watchers = lines + ranks * sizeof(rank_line);
     each_watchers = round_up((ranks + 7) / 8, wire::cache_line);
     team = watchers + ranks * each_watchers;
-    controls = round_up(team + team_memory::bytes(ranks, {}), page);
+    flights = round_up(team + team_memory::bytes(ranks, {}), page);
+    each_flight = round_up(sizeof(flight_record), page);
+    controls = flights + ranks * each_flight;
     // A team's controls are much smaller than its boards, but for very many ranks.
     each_controls = round_up(boards_bytes / 16, page);
     connected = controls + ranks * each_controls;
@@ -157,6 +161,13 @@ job job::create(const job_options& options) {
   head.nobody_sleeps = options.nobody_sleeps;
   std::copy(options.places.begin(), options.places.end(),
             reinterpret_cast<place*>(made.control_.base() + layout.places));
+  head.flights.layout = flight_directory::this_layout;
+  head.flights.ranks = static_cast<std::uint32_t>(ranks);
+  head.flights.first = layout.flights;
+  head.flights.stride = layout.each_flight;
+  head.flights.first_asleep = layout.lines + offsetof(rank_line, parked);
+  head.flights.asleep_stride = sizeof(rank_line);
+  head.flights.magic = flight_directory::right_magic;
   head.magic = version();
   // Right for ranks that are threads; a process that joins puts its own.
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -269,6 +280,16 @@ void job::connect(std::size_t sender, std::size_t receiver) const noexcept {
 bool job::is_connected(std::size_t sender, std::size_t receiver) const noexcept {
   // relaxed: what is in the ring is published by the ring.
   return connected(sender, receiver).load(std::memory_order_relaxed) != 0;
+}
+
+flight_record& job::flight(std::size_t rank) const noexcept {
+  const control_layout at = layout();
+  return *reinterpret_cast<flight_record*>(control_.base() + at.flights + rank * at.each_flight);
+}
+
+flight_directory& job::flights() const noexcept {
+  static_assert(offsetof(header, flights) == flight_directory::place);
+  return head().flights;
 }
 
 std::span<std::byte> job::controls(std::size_t rank) const noexcept {

@@ -12,6 +12,7 @@
 
 #include <muster/environment/environment.hpp>
 #include <muster/progress/engine.hpp>
+#include <muster/run/flight_record.hpp>
 #include <muster/team/machine.hpp>
 #include <muster/team/shape.hpp>
 #include <muster/wire/board.hpp>
@@ -109,6 +110,9 @@ public:
   /// Where a rank gives out memory for the teams that are made from others: on its node, for all.
   std::span<std::byte> boards(std::size_t rank) const noexcept;
   std::span<std::byte> controls(std::size_t rank) const noexcept;
+  /// What the ranks of this machine keep of their calls.
+  flight_record& flight(std::size_t rank) const noexcept;
+  flight_directory& flights() const noexcept;
   int bell(std::size_t rank) const noexcept { return bells_[rank].descriptor(); }
 
   /// Breaks the job (the first call wins) and wakes every rank.
