@@ -28,20 +28,12 @@ namespace {
 
 constexpr std::string_view prefix = "MUSTER_";
 
-constexpr std::array all_variables{table,         arrivals,
-                                   link_memory,   rendezvous,
-                                   rank,          size,
-                                   key_file,      interfaces,
-                                   ports,         connections,
-                                   fabric,        verbs_devices,
-                                   queue_pairs,   traffic,
-                                   zero_copy,     reactor,
-                                   timeout,       enable,
-                                   net,           progress,
-                                   report,        kernel_copies_from,
-                                   bench_workers, test_seed,
-                                   test_rows,     job,
-                                   bench_socket};
+constexpr std::array all_variables{
+    table,         arrivals,      why,         why_signal, link_memory, rendezvous,
+    rank,          size,          key_file,    interfaces, ports,       connections,
+    fabric,        verbs_devices, queue_pairs, traffic,    zero_copy,   reactor,
+    timeout,       enable,        net,         progress,   report,      kernel_copies_from,
+    bench_workers, test_seed,     test_rows,   job,        bench_socket};
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;

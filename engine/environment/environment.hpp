@@ -52,6 +52,28 @@ inline constexpr variable arrivals{
     .reader = "each rank, when its `world` or thread begins; `muster run`",
     .whom = audience::programs};
 
+inline constexpr variable why{
+    .name = "MUSTER_WHY",
+    .values = "a folder",
+    .otherwise = "nothing is written",
+    .what =
+        "When a call fails, since it timed out, a rank died or ranks called different things, the "
+        "ranks of each machine write there what they called last, and who is late; see "
+        "[why.md](why.md).",
+    .reader = "each rank, when its `world` or thread begins",
+    .whom = audience::programs};
+
+inline constexpr variable why_signal{
+    .name = "MUSTER_WHY_SIGNAL",
+    .values = "a signal, as in `USR1`",
+    .otherwise = "nothing is written",
+    .what =
+        "Upon this signal a rank writes what the ranks of its machine called last, to the folder "
+        "of `MUSTER_WHY` or, without that, the current one. Where the program handles the signal "
+        "itself, that stays.",
+    .reader = "each rank, when its `world` or thread begins",
+    .whom = audience::programs};
+
 inline constexpr variable link_memory{
     .name = "MUSTER_LINK_MEMORY",
     .values = "bytes",

@@ -39,10 +39,10 @@ DECLARES = {
     "cstdio": """FILE fclose fflush fgets fopen fprintf fputs fread fscanf fwrite perror printf puts remove rename
         rewind size_t snprintf sscanf tmpfile""",
     "cstdlib": """_Exit abort abs aligned_alloc atexit atoi calloc exit free getenv malloc mkstemp quick_exit realloc
-        size_t strtod strtol strtoul strtoull system""",
+        size_t strtod strtol strtoll strtoul strtoull system""",
     "cstring": """memchr memcmp memcpy memmove memset size_t strchr strcmp strcpy strcspn strerror strlen strncmp
         strstr""",
-    "ctime": "size_t time time_t",
+    "ctime": "size_t strftime time time_t tm",
     "deque": "deque erase_if",
     "exception": """current_exception exception exception_ptr make_exception_ptr rethrow_exception terminate
         uncaught_exceptions""",
@@ -86,7 +86,7 @@ DECLARES = {
         runtime_error""",
     "stop_token": "nostopstate stop_callback stop_source stop_token",
     "streambuf": "streambuf",
-    "string": "data erase_if getline size stod stoi stol stoul stoull string to_string",
+    "string": "data erase_if getline size stod stoi stol stoll stoul stoull string to_string",
     "string_view": "data size string_view",
     "system_error": """errc error_category error_code error_condition generic_category is_error_code_enum
         system_category system_error""",

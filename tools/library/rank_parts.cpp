@@ -108,8 +108,10 @@ recording_folder prepare_folder_asked_for() {
 
 rank_parts::rank_parts(wire::fabric& reach, const rank_place& where, const world_options& options,
                        const recording_folder& arrivals)
-    : engine_(options_for(reach, where, options), doorbell::share(where.here.bell(where.index))),
+    : flight_(where.here, where.index, where.rank, where.shape.size()),
+      engine_(options_for(reach, where, options), doorbell::share(where.here.bell(where.index))),
       team_(engine_, reach, where.shape, where.rank, options.algorithms, where.machine) {
+  team_.keep_flight_record(flight_);
   choose_from_environment(team_);
   if (auto table = tune::table_asked_for(table_of(options.algorithms, where.network))) {
     team_.select_by(std::move(table));

@@ -11,6 +11,7 @@
 #include <muster/world.hpp>
 
 #include "tools/library/recording.hpp"
+#include "tools/library/why/report.hpp"
 #include "transports/shm/job.hpp"
 
 namespace muster {
@@ -52,6 +53,7 @@ public:
   muster::team& team() noexcept { return team_; }
 
 private:
+  why::reporting_recorder flight_;
   muster::engine engine_;
   muster::team team_;
   std::optional<profile::recording> recording_;

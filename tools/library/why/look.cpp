@@ -1,0 +1,166 @@
+#include "tools/library/why/look.hpp"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include <muster/base/descriptor.hpp>
+#include <muster/progress/ticks.hpp>
+
+namespace muster::why {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+
+std::int64_t read_clock(clockid_t which) noexcept {
+  timespec now{};
+  ::clock_gettime(which, &now);
+  return now.tv_sec * second_ns + now.tv_nsec;
+}
+
+/// What the system says of a process, from its state on; empty: nothing.
+class process_status {
+public:
+  explicit process_status(std::int64_t process) noexcept {
+    std::array<char, 64> path{"/proc/"};
+    char* at = std::to_chars(path.data() + std::strlen(path.data()), path.data() + 32, process).ptr;
+    std::strcpy(at, "/stat");
+    const descriptor opened(::open(path.data(), O_RDONLY | O_CLOEXEC));
+    const ssize_t got = opened ? ::read(opened.get(), text_.data(), text_.size()) : 0;
+    const std::string_view all(text_.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const std::size_t name_end = all.rfind(')');  // a name may have anything in it
+    if (name_end != all.npos && name_end + 2 < all.size()) rest_ = all.substr(name_end + 2);
+  }
+  char state() const noexcept { return rest_.empty() ? process::gone : rest_.front(); }
+  /// When it began, in the system's clock ticks since it started.
+  std::int64_t start() const noexcept {
+    constexpr int fields_before = 19;
+    std::string_view left = rest_;
+    for (int i = 0; i < fields_before; ++i) {
+      left.remove_prefix(std::min(left.find(' '), left.size() - 1) + 1);
+    }
+    std::int64_t value = 0;
+    std::from_chars(left.data(), left.data() + left.size(), value);
+    return value;
+  }
+
+private:
+  std::array<char, 1024> text_;
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::int64_t time_of_day() noexcept { return read_clock(CLOCK_REALTIME); }
+
+char state_of(std::int64_t process, std::int64_t at_ns) noexcept {
+  const process_status status(process);
+  constexpr std::int64_t set_by_ns = 60 * second_ns;  // the clock may have been, meanwhile
+  if (status.state() == 'Z') return process::gone;
+  if (status.state() == process::gone) return process::gone;
+  const std::int64_t since_boot = status.start() * second_ns / ::sysconf(_SC_CLK_TCK);
+  const std::int64_t began = time_of_day() - read_clock(CLOCK_BOOTTIME) + since_boot;
+  const bool is_another = began > at_ns + set_by_ns;
+  return is_another ? process::gone : status.state();
+}
+
+tick_clock::tick_clock(const flight_record& of) noexcept : ticks_(of.ticks), ns_(of.clock_ns) {
+  const auto ticks = static_cast<double>(count_ticks() - ticks_);
+  const auto ns = static_cast<double>(time_of_day() - ns_);
+  ns_a_tick_ = ticks > 0 && ns > 0 ? ns / ticks : 1;
+}
+
+std::int64_t tick_clock::time_of(std::uint64_t ticks) const noexcept {
+  const auto since = static_cast<std::int64_t>(ticks - ticks_);
+  return ns_ + static_cast<std::int64_t>(static_cast<double>(since) * ns_a_tick_);
+}
+
+std::optional<seen_call> look_at(const flight_entry& call, const tick_clock& clock) noexcept {
+  seen_call seen;
+  // The reader's side of a sequence lock: each acquire keeps the loads after it after it.
+  const std::uint64_t word = call.word.load(std::memory_order_acquire);
+  seen.kind = call.kind.load(std::memory_order_acquire);
+  seen.count = call.count.load(std::memory_order_acquire);
+  seen.root = call.root.load(std::memory_order_acquire);
+  seen.team = call.team.load(std::memory_order_acquire);
+  const std::uint64_t begun = call.begun.load(std::memory_order_acquire);
+  const std::uint64_t now = call.now.load(std::memory_order_acquire);
+  if (word == 0 || call.word.load(std::memory_order_relaxed) != word) return std::nullopt;
+  seen.sequence = static_cast<std::uint32_t>(word >> 32);
+  seen.history = static_cast<std::uint32_t>(word);
+  if (begun == 0) return seen;
+  seen.begun_ns = clock.time_of(begun);
+  if ((now & flight_state::ended) != 0) {
+    const bool failed = (now & flight_state::failed) != 0;
+    seen.is = failed ? seen_call::state::failed : seen_call::state::ended;
+    seen.ended_ns = clock.time_of(now & ~(flight_state::ended | flight_state::failed));
+  } else {
+    seen.is = seen_call::state::under_way;
+    seen.first_awaited = now >> 32;
+    seen.awaited = now & std::numeric_limits<std::uint32_t>::max();
+  }
+  return seen;
+}
+
+std::optional<seen_team> look_at(const flight_team& team) noexcept {
+  seen_team seen;
+  // As above.
+  seen.ranks = team.ranks.load(std::memory_order_acquire);
+  seen.id = team.id.load(std::memory_order_acquire);
+  seen.parent = team.parent.load(std::memory_order_acquire);
+  seen.turn = team.turn.load(std::memory_order_acquire);
+  seen.rank = team.rank.load(std::memory_order_acquire);
+  if (seen.ranks == 0 || team.ranks.load(std::memory_order_relaxed) != seen.ranks) {
+    return std::nullopt;
+  }
+  return seen;
+}
+
+std::optional<seen_rank> look_at(const found_record& one) {
+  const flight_record& in = one.of;
+  // acquire: who it is was written before.
+  const flight_phase phase = in.phase.load(std::memory_order_acquire);
+  if (phase == flight_phase::none) return std::nullopt;
+  seen_rank seen;
+  seen.rank = in.rank;
+  seen.ranks = in.ranks;
+  seen.process = in.process;
+  seen.host = std::string_view(in.host.data());
+  seen.started_ns = in.clock_ns;
+  seen.seen_ns = time_of_day();
+  seen.state = state_of(in.process, in.clock_ns);
+  seen.has_left = phase == flight_phase::left;
+  for (const flight_team& each : in.teams) {
+    if (const auto team = look_at(each)) seen.teams.push_back(*team);
+  }
+  const tick_clock clock(in);
+  seen.looked_ns = clock.time_of(in.looked.load(std::memory_order_relaxed));
+  seen.is_asleep = one.is_asleep;
+  // relaxed: a call that begins meanwhile is at worst taken for the oldest.
+  const std::size_t oldest = in.next.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < in.calls.size(); ++i) {
+    const auto call = look_at(in.calls[(oldest + i) % in.calls.size()], clock);
+    if (call) seen.calls.push_back(*call);
+  }
+  return seen;
+}
+
+found_record find_record(const std::byte* base, const flight_directory& where,
+                         std::size_t index) noexcept {
+  const std::byte* const record = base + where.first + index * where.stride;
+  const std::byte* const asleep = base + where.first_asleep + index * where.asleep_stride;
+  // relaxed: it may change at any time.
+  return {*reinterpret_cast<const flight_record*>(record),
+          reinterpret_cast<const std::atomic<std::uint32_t>*>(asleep)->load(
+              std::memory_order_relaxed) != 0};
+}
+
+}  // namespace muster::why

@@ -1,0 +1,50 @@
+// Looking into a rank's flight record, its own or another's. What is `noexcept` here may be called
+// by a signal's handler: it takes no lock and no memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <muster/run/flight_record.hpp>
+
+#include "tools/library/why/snapshot.hpp"
+
+namespace muster::why {
+
+/// Nanoseconds since 1970.
+std::int64_t time_of_day() noexcept;
+
+/// What the system says of a process that a rank said to be, at a time; `gone` where another has
+/// its number.
+char state_of(std::int64_t process, std::int64_t at_ns) noexcept;
+
+/// Makes times of a record's ticks: by what both clocks said when it began, and say now.
+class tick_clock {
+public:
+  explicit tick_clock(const flight_record& of) noexcept;
+  std::int64_t time_of(std::uint64_t ticks) const noexcept;
+
+private:
+  std::uint64_t ticks_;
+  std::int64_t ns_;
+  double ns_a_tick_;
+};
+
+/// A call on record; nothing where there is none, or it is being written.
+std::optional<seen_call> look_at(const flight_entry& call, const tick_clock& clock) noexcept;
+std::optional<seen_team> look_at(const flight_team& team) noexcept;
+
+/// A record in a segment that has those of a machine's ranks.
+struct found_record {
+  const flight_record& of;
+  bool is_asleep;  ///< the rank's engine is
+};
+/// \param base of the segment
+found_record find_record(const std::byte* base, const flight_directory& where,
+                         std::size_t index) noexcept;
+
+/// All of it; nothing where no rank keeps it.
+std::optional<seen_rank> look_at(const found_record& one);
+
+}  // namespace muster::why
