@@ -23,6 +23,7 @@
 #include "tools/command/sim/models.hpp"
 #include "tools/command/sim/sim.hpp"
 #include "tools/command/tune/tune.hpp"
+#include "tools/command/why/command.hpp"
 #include "tools/report/command.hpp"
 #include "tools/report/sizes.hpp"
 
@@ -199,6 +200,7 @@ int main(int argc, char** argv) {
   muster::tune::add_tune_command(app, [&status](int result) { status = result; });
   muster::check::add_check_command(app, [&status](int result) { status = result; });
   muster::profile::add_arrivals_command(app, [&status](int result) { status = result; });
+  muster::why::add_why_command(app, [&status](int result) { status = result; });
   muster::report::add_plot_command(app, [&status](int result) { status = result; });
   muster::cli::costs_of asked;
   add_info_command(app, asked);

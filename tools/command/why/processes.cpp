@@ -1,0 +1,163 @@
+#include "tools/command/why/processes.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <muster/base/descriptor.hpp>
+#include <muster/run/flight_record.hpp>
+
+#include "tools/library/why/look.hpp"
+
+namespace muster::why {
+namespace {
+
+namespace files = std::filesystem;
+
+files::path folder_of(std::int64_t process) { return "/proc/" + std::to_string(process); }
+
+/// 0: none.
+std::int64_t parent_of(const files::path& process) {
+  std::ifstream file(process / "stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(')');  // a name may have anything in it
+  if (name_end == text.npos || name_end + 4 > text.size()) return 0;
+  return std::strtoll(text.c_str() + name_end + 4, nullptr, 10);
+}
+
+/// Of all processes, who has started whom.
+std::multimap<std::int64_t, std::int64_t> children() {
+  std::multimap<std::int64_t, std::int64_t> found;
+  for (const auto& entry : files::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    std::int64_t process = 0;
+    const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), process);
+    if (code != std::errc{} || end != name.data() + name.size()) continue;
+    found.emplace(parent_of(entry.path()), process);
+  }
+  return found;
+}
+
+std::vector<std::int64_t> with_descendants(std::int64_t process) {
+  const auto of = children();
+  std::vector<std::int64_t> found = {process};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [first, last] = of.equal_range(found[i]);
+    for (auto each = first; each != last; ++each) found.push_back(each->second);
+  }
+  return found;
+}
+
+/// The memory of a job, to be looked at.
+class job_memory {
+public:
+  /// \param file under /proc
+  explicit job_memory(const std::string& file) : opened_(::open(file.c_str(), O_RDONLY)) {
+    if (!opened_ || ::fstat(opened_.get(), &status_) != 0) opened_ = {};
+  }
+  ~job_memory() {
+    if (base_ != MAP_FAILED) ::munmap(base_, size());
+  }
+  job_memory(const job_memory&) = delete;
+  job_memory& operator=(const job_memory&) = delete;
+
+  /// Tells it from others.
+  ino_t number() const { return status_.st_ino; }
+  /// \throws std::runtime_error where it is of another version of Muster
+  void read_into(std::vector<seen_rank>& found) {
+    base_ = ::mmap(nullptr, size(), PROT_READ, MAP_SHARED, opened_.get(), 0);
+    if (base_ == MAP_FAILED) throw std::runtime_error(std::strerror(errno));
+    const auto* const base = static_cast<const std::byte*>(base_);
+    const auto& where = *reinterpret_cast<const flight_directory*>(base + flight_directory::place);
+    require_known(where);
+    for (std::size_t i = 0; i < where.ranks; ++i) {
+      if (auto one = look_at(find_record(base, where, i))) found.push_back(std::move(*one));
+    }
+  }
+  bool is_open() const { return static_cast<bool>(opened_); }
+
+private:
+  std::size_t size() const { return static_cast<std::size_t>(status_.st_size); }
+  void require_known(const flight_directory& where) const {
+    const bool fits = size() > flight_directory::place + sizeof where &&
+                      where.stride >= sizeof(flight_record) && where.first < size() &&
+                      where.ranks <= (size() - where.first) / where.stride &&
+                      where.first_asleep + where.ranks * where.asleep_stride <= size();
+    if (where.magic == flight_directory::right_magic &&
+        where.layout == flight_directory::this_layout && fits) {
+      return;
+    }
+    throw std::runtime_error("its ranks run another version of Muster than this command");
+  }
+
+  descriptor opened_;
+  struct stat status_{};
+  void* base_ = MAP_FAILED;
+};
+
+/// Jobs that processes have memory of, each once.
+class job_search {
+public:
+  void look_into(std::int64_t process) {
+    std::error_code why;
+    for (const auto& entry : files::directory_iterator(folder_of(process) / "fd", why)) {
+      std::error_code gone;
+      const std::string target = files::read_symlink(entry.path(), gone).string();
+      if (target.starts_with("/memfd:muster-job ")) add(entry.path().string());
+    }
+    if (why) why_not_ = why;
+  }
+  std::vector<seen_rank> take() && { return std::move(found_); }
+  /// Of a process whose descriptors could not be looked at.
+  std::error_code why_not() const { return why_not_; }
+
+private:
+  void add(const std::string& file) {
+    job_memory one(file);
+    if (one.is_open() && known_.insert(one.number()).second) one.read_into(found_);
+  }
+
+  std::set<ino_t> known_;
+  std::vector<seen_rank> found_;
+  std::error_code why_not_;
+};
+
+}  // namespace
+
+std::vector<seen_rank> read_ranks_of(std::int64_t process) {
+  const std::string name = "process " + std::to_string(process);
+  if (!files::exists(folder_of(process))) throw std::runtime_error(name + " does not exist");
+  job_search search;
+  try {
+    for (const std::int64_t each : with_descendants(process)) search.look_into(each);
+  } catch (const std::runtime_error& why) {
+    throw std::runtime_error(name + ": " + why.what());
+  }
+  const std::error_code why_not = search.why_not();
+  std::vector<seen_rank> found = std::move(search).take();
+  if (!found.empty()) return found;
+  throw std::runtime_error(
+      name + " and those that it has started are no ranks of a job" +
+      (why_not ? ", as far as can be seen (" + why_not.message() + ")" : std::string()) +
+      "; expected a rank, or what has started ranks");
+}
+
+}  // namespace muster::why

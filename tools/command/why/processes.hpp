@@ -1,0 +1,16 @@
+// Ranks found through their processes, which need not do anything for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/library/why/snapshot.hpp"
+
+namespace muster::why {
+
+/// The ranks of this machine in the jobs that a process, or one of those that it has started, has
+/// memory of.
+/// \throws std::runtime_error where there is no such process, or no job
+std::vector<seen_rank> read_ranks_of(std::int64_t process);
+
+}  // namespace muster::why
