@@ -140,6 +140,20 @@ private:
   std::error_code why_not_;
 };
 
+/// What has started ranks may have started several jobs.
+void require_one_job(const std::vector<seen_rank>& ranks, const std::string& name) {
+  std::map<std::uint64_t, std::int64_t> processes;
+  for (const seen_rank& each : ranks) {
+    if (each.has_left) continue;
+    const auto [other, is_first] = processes.emplace(each.rank, each.process);
+    if (is_first) continue;
+    throw std::runtime_error(name + " has started several jobs: processes " +
+                             std::to_string(other->second) + " and " +
+                             std::to_string(each.process) + " are both rank " +
+                             std::to_string(each.rank) + "; expected a process of one job");
+  }
+}
+
 }  // namespace
 
 std::vector<seen_rank> read_ranks_of(std::int64_t process) {
@@ -153,6 +167,7 @@ std::vector<seen_rank> read_ranks_of(std::int64_t process) {
   }
   const std::error_code why_not = search.why_not();
   std::vector<seen_rank> found = std::move(search).take();
+  require_one_job(found, name);
   if (!found.empty()) return found;
   throw std::runtime_error(
       name + " and those that it has started are no ranks of a job" +

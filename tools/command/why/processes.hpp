@@ -10,7 +10,7 @@ namespace muster::why {
 
 /// The ranks of this machine in the jobs that a process, or one of those that it has started, has
 /// memory of.
-/// \throws std::runtime_error where there is no such process, or no job
+/// \throws std::runtime_error where there is no such process, no job, or several
 std::vector<seen_rank> read_ranks_of(std::int64_t process);
 
 }  // namespace muster::why

@@ -87,6 +87,10 @@ end_job
 begin "$program" threads
 check "ranks that are threads" until_true answers '^LATE: rank 2 .*has not come to call 4 of world'
 end_job
+begin bash -c '"$0" run -n 2 "$1" late & "$0" run -n 2 "$1" late & wait' "$muster" "$program"
+check "what has started two jobs is refused" until_true eval '"$muster" why "$job" >"$out" 2>&1; says "has started several jobs: processes "'
+pkill -9 -P "$job"
+end_job
 mkdir "$folder/shared"
 export OMPI_MCA_orte_tmpdir_base=$folder/shared OMPI_MCA_btl_vader_backing_directory=$folder/shared
 begin "$muster" mpirun -n 3 "$mpi_program"
