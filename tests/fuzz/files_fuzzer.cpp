@@ -1,5 +1,5 @@
-// Files that a user names: selection tables, models of clusters, recorded arrivals, and programs and
-// libraries that `muster mpirun` looks into. The first byte says which; the rest is the file.
+// Files that a user names: selection tables, models of clusters, recorded arrivals, and programs
+// and libraries that `muster mpirun` looks into. The first byte says which; the rest is the file.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -88,9 +88,8 @@ void run(input& in) {
   const std::string text = text_of(in);
   switch (kind) {
     case 0:
-      return read_twice(text, tune::parse_table, [](const selection_table& table) {
-        return tune::to_json(table, "today");
-      });
+      return read_twice(text, tune::parse_table,
+                        [](const selection_table& table) { return tune::to_json(table, "today"); });
     case 1:
       return read_twice(text, sim::parse_model,
                         [](const sim::model& model) { return sim::to_json(model); });
