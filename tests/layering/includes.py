@@ -41,7 +41,7 @@ DECLARES = {
     "cstdlib": """_Exit abort abs aligned_alloc atexit atoi calloc exit free getenv malloc mkstemp quick_exit realloc
         size_t strtod strtol strtoll strtoul strtoull system""",
     "cstring": """memchr memcmp memcpy memmove memset size_t strchr strcmp strcpy strcspn strerror strlen strncmp
-        strstr""",
+        strspn strstr""",
     "ctime": "size_t strftime time time_t tm",
     "deque": "deque erase_if",
     "exception": """current_exception exception exception_ptr make_exception_ptr rethrow_exception terminate
