@@ -69,8 +69,8 @@ inline constexpr variable why_signal{
     .otherwise = "nothing is written",
     .what =
         "Upon this signal a rank writes what the ranks of its machine called last, to the folder "
-        "of `MUSTER_WHY` or, without that, the current one. Where the program handles the signal "
-        "itself, that stays.",
+        "that is named for calls that fail or, without one, the current one. Where the program "
+        "handles the signal itself, that stays.",
     .reader = "each rank, when its `world` or thread begins",
     .whom = audience::programs};
 
