@@ -24,9 +24,9 @@ std::uint64_t pack_kind(const arguments& call, std::size_t algorithm) noexcept {
 
 std::string describe(const wire::recorded_call& call) {
   arguments words;
-  words.what = static_cast<collective>(call.kind & 0xff);
-  words.type = static_cast<datatype>(call.kind >> 8 & 0xff);
-  words.op = static_cast<reduction>(call.kind >> 16 & 0xff);
+  words.what = collective_of(call.kind);
+  words.type = type_of(call.kind);
+  words.op = op_of(call.kind);
   words.order = static_cast<combining>(call.kind >> by_arrival_bit);
   words.root = call.root;
   // What is on record of varying blocks is their sum, as if there were one.

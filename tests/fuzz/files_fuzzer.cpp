@@ -1,5 +1,6 @@
-// Files that a user names: selection tables, models of clusters, recorded arrivals, and programs
-// and libraries that `muster mpirun` looks into. The first byte says which; the rest is the file.
+// Files that a user names: selection tables, models of clusters, recorded arrivals, what ranks have
+// written for `muster why`, and programs and libraries that `muster mpirun` looks into. The first
+// byte says which; the rest is the file.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,16 +21,13 @@
 #include "tests/fuzz/require.hpp"
 #include "tools/command/mpirun/elf.hpp"
 #include "tools/command/shared/arrivals.hpp"
+#include "tools/command/why/written.hpp"
 #include "tools/library/table.hpp"
+#include "tools/library/why/page.hpp"
 #include "transports/sim/model.hpp"
 
 namespace muster::fuzz {
 namespace {
-
-std::string text_of(input& in) {
-  const auto rest = in.take_rest();
-  return {reinterpret_cast<const char*>(rest.data()), rest.size()};
-}
 
 /// A file of these bytes, for as long as this is there.
 class file_of {
@@ -82,10 +80,19 @@ void look_into_program(const std::string& text) {
   require(!found || kind == mpirun::file_kind::elf, "only what begins as ELF is ELF");
 }
 
+void find_out_why(const std::string& text) {
+  try {
+    const auto ranks = why::latest_of_each(why::parse(text).ranks);
+    require(ranks.empty() || !why::page("fuzz", ranks).empty(), "there is a page");
+  } catch (const std::runtime_error& wrong) {
+    require(*wrong.what() != '\0', "a wrong file is told");
+  }
+}
+
 void run(input& in) {
-  constexpr std::uint8_t kinds = 4;
+  constexpr std::uint8_t kinds = 5;
   const auto kind = in.take<std::uint8_t>() % kinds;
-  const std::string text = text_of(in);
+  const std::string text = in.take_text();
   switch (kind) {
     case 0:
       return read_twice(text, tune::parse_table,
@@ -95,6 +102,8 @@ void run(input& in) {
                         [](const sim::model& model) { return sim::to_json(model); });
     case 2:
       return read_arrivals(text);
+    case 3:
+      return find_out_why(text);
     default:
       return look_into_program(text);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <type_traits>
 
 namespace muster::fuzz {
@@ -32,6 +33,11 @@ public:
     return taken;
   }
   std::span<const std::byte> take_rest() noexcept { return take_bytes(left_.size()); }
+  /// The same as text.
+  std::string take_text() {
+    const auto rest = take_rest();
+    return {reinterpret_cast<const char*>(rest.data()), rest.size()};
+  }
 
 private:
   std::span<const std::byte> left_;

@@ -35,11 +35,6 @@
 namespace muster::fuzz {
 namespace {
 
-std::string text_of(input& in) {
-  const auto rest = in.take_rest();
-  return {reinterpret_cast<const char*>(rest.data()), rest.size()};
-}
-
 void read_launchers_words(const std::string& text) {
   std::string_view left = text;
   std::size_t parts = 0;
@@ -139,7 +134,7 @@ void read_launcher_line(const std::string& text, mpirun::mpi as) {
 void run(input& in) {
   constexpr std::uint8_t kinds = 9;
   const auto kind = in.take<std::uint8_t>() % kinds;
-  const std::string text = text_of(in);
+  const std::string text = in.take_text();
   switch (kind) {
     case 0:
       return read_launchers_words(text);

@@ -8,11 +8,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +23,7 @@
 #include <muster/run/flight_record.hpp>
 
 #include "tools/library/why/look.hpp"
+#include "tools/library/why/process_status.hpp"
 
 namespace muster::why {
 namespace {
@@ -33,15 +31,6 @@ namespace {
 namespace files = std::filesystem;
 
 files::path folder_of(std::int64_t process) { return "/proc/" + std::to_string(process); }
-
-/// 0: none.
-std::int64_t parent_of(const files::path& process) {
-  std::ifstream file(process / "stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t name_end = text.rfind(')');  // a name may have anything in it
-  if (name_end == text.npos || name_end + 4 > text.size()) return 0;
-  return std::strtoll(text.c_str() + name_end + 4, nullptr, 10);
-}
 
 /// Of all processes, who has started whom.
 std::multimap<std::int64_t, std::int64_t> children() {
@@ -51,7 +40,7 @@ std::multimap<std::int64_t, std::int64_t> children() {
     std::int64_t process = 0;
     const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), process);
     if (code != std::errc{} || end != name.data() + name.size()) continue;
-    found.emplace(parent_of(entry.path()), process);
+    found.emplace(process_status(process).parent(), process);
   }
   return found;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -27,6 +28,15 @@ std::uint64_t hexadecimal(const json& text) {
   return value;
 }
 
+/// Such that times may be taken from each other.
+std::int64_t time_of(const json& from) {
+  constexpr std::uint64_t last = std::uint64_t{1} << 62;
+  if (!from.is_number_unsigned() || from.get<std::uint64_t>() > last) {
+    throw std::runtime_error(from.dump() + "; expected nanoseconds since 1970");
+  }
+  return from.get<std::int64_t>();
+}
+
 seen_team team_of(const json& from) {
   return {.id = hexadecimal(from.at("id")),
           .parent = hexadecimal(from.at("parent")),
@@ -43,14 +53,14 @@ seen_call call_of(const json& from) {
   call.kind = hexadecimal(from.at("kind"));
   call.count = from.at("count");
   call.root = from.at("root");
-  call.begun_ns = from.value("begun_ns", std::int64_t{0});
+  call.begun_ns = time_of(from.value("begun_ns", json(0U)));
   if (from.contains("awaited")) {
     call.is = seen_call::state::under_way;
     call.awaited = from.at("awaited");
     call.first_awaited = from.at("first_awaited");
     return call;
   }
-  call.ended_ns = from.value("ended_ns", std::int64_t{0});
+  call.ended_ns = time_of(from.value("ended_ns", json(0U)));
   call.is = from.at("failed").get<bool>() ? seen_call::state::failed : seen_call::state::ended;
   return call;
 }
@@ -59,14 +69,19 @@ seen_rank rank_of(const json& from) {
   seen_rank rank;
   rank.rank = from.at("rank");
   rank.ranks = from.at("ranks");
+  constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
+  if (rank.rank >= rank.ranks || rank.ranks > most_ranks) {
+    throw std::runtime_error("rank " + std::to_string(rank.rank) + " of " +
+                             std::to_string(rank.ranks) + "; expected one of a job's ranks");
+  }
   rank.process = from.at("process");
-  rank.host = from.at("host");
-  rank.started_ns = from.at("started_ns");
-  rank.seen_ns = from.at("seen_ns");
+  rank.host = std::string_view(from.at("host").get_ref<const std::string&>());
+  rank.started_ns = time_of(from.at("started_ns"));
+  rank.seen_ns = time_of(from.at("seen_ns"));
   const std::string state = from.at("state");
   rank.state = state.empty() ? process::unknown : state.front();
   rank.has_left = from.at("has_left");
-  rank.looked_ns = from.at("looked_ns");
+  rank.looked_ns = time_of(from.at("looked_ns"));
   rank.is_asleep = from.at("is_asleep");
   for (const json& each : from.at("teams")) rank.teams.push_back(team_of(each));
   for (const json& each : from.at("calls")) rank.calls.push_back(call_of(each));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <muster/call/arguments.hpp>
+#include <muster/select/recorded_call.hpp>
 
 namespace muster::why {
 namespace {
@@ -18,6 +19,15 @@ bool is_under_way(const seen_call& call) { return call.is == seen_call::state::u
 bool is_same_call(const seen_call& one, const seen_call& other) {
   return std::tie(one.history, one.kind, one.count, one.root) ==
          std::tie(other.history, other.kind, other.count, other.root);
+}
+
+/// What some rank knows of a team.
+const seen_team* find_team(std::uint64_t id, std::span<const seen_rank> ranks) {
+  for (const seen_rank& rank : ranks) {
+    const auto found = std::ranges::find(rank.teams, id, &seen_team::id);
+    if (found != rank.teams.end()) return &*found;
+  }
+  return nullptr;
 }
 
 /// A rank of a team.
@@ -44,11 +54,8 @@ public:
   std::span<const member> members(std::uint64_t team) const { return teams_.at(team); }
   /// How many a team has, seen or not; 0: not known.
   std::uint64_t ranks_of(std::uint64_t team) const {
-    for (const seen_rank& rank : ranks_) {
-      const auto found = std::ranges::find(rank.teams, team, &seen_team::id);
-      if (found != rank.teams.end()) return found->ranks;
-    }
-    return 0;
+    const seen_team* const known = find_team(team, ranks_);
+    return known == nullptr ? 0 : known->ranks;
   }
   const member* find(std::uint64_t team, std::uint64_t rank) const {
     const auto& all = teams_.at(team);
@@ -296,22 +303,10 @@ std::vector<std::uint64_t> find_unseen(std::span<const seen_rank> ranks) {
   return unseen;
 }
 
-const seen_team* find_team(std::uint64_t id, std::span<const seen_rank> ranks) {
-  for (const seen_rank& rank : ranks) {
-    const auto found = std::ranges::find(rank.teams, id, &seen_team::id);
-    if (found != rank.teams.end()) return &*found;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-namespace {
-
 /// Whether no rank ends such a call before all have come to it.
 bool waits_for_all(const seen_call& call) {
   using enum collective;
-  const auto what = static_cast<collective>(call.kind & 0xff);
+  const collective what = collective_of(call.kind);
   return what == barrier || what == allreduce || what == allgather || what == alltoall ||
          what == reduce_scatter_block || what == allgatherv || what == reduce_scatter;
 }
@@ -322,7 +317,7 @@ std::int64_t end_by_others(const seen_rank& of, const seen_call& call,
                            std::span<const seen_rank> ranks) {
   std::int64_t end = 0;
   for (const seen_rank& other : ranks) {
-    if (other.rank == of.rank || other.host != of.host) continue;
+    if (other.rank == of.rank || other.host.view() != of.host.view()) continue;
     for (const seen_call& theirs : other.calls) {
       const bool is_it = theirs.team == call.team && theirs.sequence == call.sequence &&
                          theirs.history == call.history;
@@ -376,10 +371,15 @@ const seen_call* call_under_way(const seen_rank& of) {
 
 std::string name_of_team(std::uint64_t id, std::span<const seen_rank> ranks) {
   constexpr std::uint64_t world = 0;
-  if (id == world) return "world";
-  const seen_team* const team = find_team(id, ranks);
-  if (team == nullptr || team->parent == id) return "team " + std::to_string(id);
-  return name_of_team(team->parent, ranks) + "." + std::to_string(team->turn + 1);
+  constexpr int deepest = 64;  // what was damaged may go in a circle
+  std::string rest;
+  for (int depth = 0; depth < deepest && id != world; ++depth) {
+    const seen_team* const team = find_team(id, ranks);
+    if (team == nullptr || team->parent == id) break;
+    rest.insert(0, "." + std::to_string(team->turn + 1));
+    id = team->parent;
+  }
+  return (id == world ? "world" : "team " + std::to_string(id)) + rest;
 }
 
 }  // namespace muster::why

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <muster/call/arguments.hpp>
+#include <muster/select/recorded_call.hpp>
 
 namespace muster::why {
 
@@ -73,19 +74,6 @@ std::string_view word_of(bool value) noexcept { return value ? "true" : "false";
 
 }  // namespace
 
-struct json_writer::rank_head {
-  std::uint64_t rank;
-  std::uint64_t ranks;
-  std::int64_t process;
-  std::string_view host;
-  std::int64_t started_ns;
-  std::int64_t seen_ns;
-  char state;
-  bool has_left;
-  std::int64_t looked_ns;
-  bool is_asleep;
-};
-
 json_writer::json_writer(int descriptor, std::string_view reason) noexcept : out_(descriptor) {
   out_ << "{\"muster_why\": 1,\n \"reason\": ";
   out_.quoted(reason) << ",\n \"ranks\": [";
@@ -95,11 +83,11 @@ std::string_view json_writer::separator() noexcept {
   return std::exchange(any_, true) ? ",\n    " : "\n    ";
 }
 
-void json_writer::begin_rank(const rank_head& of) noexcept {
+void json_writer::begin_rank(const seen_head& of) noexcept {
   out_ << (std::exchange(any_rank_, true) ? ",\n" : "\n") << "  {\"rank\": " << of.rank
        << ", \"ranks\": " << of.ranks << ", \"process\": " << of.process << ", \"host\": ";
-  out_.quoted(of.host) << ", \"started_ns\": " << of.started_ns << ", \"seen_ns\": " << of.seen_ns
-                       << ",\n   \"state\": ";
+  out_.quoted(of.host.view()) << ", \"started_ns\": " << of.started_ns
+                              << ", \"seen_ns\": " << of.seen_ns << ",\n   \"state\": ";
   out_.quoted({&of.state, 1}) << ", \"has_left\": " << word_of(of.has_left)
                               << ", \"looked_ns\": " << of.looked_ns
                               << ", \"is_asleep\": " << word_of(of.is_asleep)
@@ -121,14 +109,14 @@ void json_writer::begin_calls() noexcept {
 
 // Collective, type and op are told for people: `kind` has all that, and how it is run.
 void json_writer::add(const seen_call& one) noexcept {
-  const auto what = static_cast<collective>(one.kind & 0xff);
+  const collective what = collective_of(one.kind);
   out_ << separator() << "{\"team\": ";
   out_.hexadecimal(one.team) << ", \"sequence\": " << std::uint64_t{one.sequence}
                              << ", \"history\": ";
   out_.hexadecimal(one.history) << ", \"collective\": ";
   out_.quoted(exists(what) ? name(what) : "?") << ", \"type\": ";
-  out_.quoted(name(static_cast<datatype>(one.kind >> 8 & 0xff))) << ", \"op\": ";
-  out_.quoted(name(static_cast<reduction>(one.kind >> 16 & 0xff)))
+  out_.quoted(name(type_of(one.kind))) << ", \"op\": ";
+  out_.quoted(name(op_of(one.kind)))
       << ", \"count\": " << one.count << ", \"root\": " << one.root << ", \"kind\": ";
   out_.hexadecimal(one.kind);
   if (one.begun_ns != 0) out_ << ", \"begun_ns\": " << one.begun_ns;
@@ -144,33 +132,20 @@ void json_writer::add(const seen_call& one) noexcept {
 void json_writer::end_rank() noexcept { out_ << "]}"; }
 
 void json_writer::add(const seen_rank& one) noexcept {
-  begin_rank({one.rank, one.ranks, one.process, one.host, one.started_ns, one.seen_ns, one.state,
-              one.has_left, one.looked_ns, one.is_asleep});
+  begin_rank(one);
   for (const seen_team& each : one.teams) add(each);
   begin_calls();
   for (const seen_call& each : one.calls) add(each);
   end_rank();
 }
 
-void json_writer::add(const found_record& found) noexcept {
-  const flight_record& one = found.of;
-  // acquire: who it is was written before.
-  const flight_phase phase = one.phase.load(std::memory_order_acquire);
-  if (phase == flight_phase::none) return;
-  const tick_clock clock(one);
-  begin_rank({one.rank, one.ranks, one.process, one.host.data(), one.clock_ns, time_of_day(),
-              state_of(one.process, one.clock_ns), phase == flight_phase::left,
-              clock.time_of(one.looked.load(std::memory_order_relaxed)), found.is_asleep});
-  for (const flight_team& each : one.teams) {
-    if (const auto team = look_at(each)) add(*team);
-  }
+void json_writer::add(const found_record& one) noexcept {
+  const auto head = look_at_head(one);
+  if (!head) return;
+  begin_rank(*head);
+  for_each_team(one.of, [this](const seen_team& each) { add(each); });
   begin_calls();
-  // relaxed: a call that begins meanwhile is at worst taken for the oldest.
-  const std::size_t oldest = one.next.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < one.calls.size(); ++i) {
-    const auto call = look_at(one.calls[(oldest + i) % one.calls.size()], clock);
-    if (call) add(*call);
-  }
+  for_each_call(one.of, [this](const seen_call& each) { add(each); });
   end_rank();
 }
 

@@ -50,8 +50,7 @@ public:
   bool end() noexcept;
 
 private:
-  struct rank_head;
-  void begin_rank(const rank_head& of) noexcept;
+  void begin_rank(const seen_head& of) noexcept;
   void add(const seen_team& one) noexcept;
   void begin_calls() noexcept;
   void add(const seen_call& one) noexcept;

@@ -1,19 +1,15 @@
 #include "tools/library/why/look.hpp"
 
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <charconv>
-#include <cstring>
 #include <limits>
 #include <string_view>
 
-#include <muster/base/descriptor.hpp>
 #include <muster/progress/ticks.hpp>
+
+#include "tools/library/why/process_status.hpp"
 
 namespace muster::why {
 namespace {
@@ -25,37 +21,6 @@ std::int64_t read_clock(clockid_t which) noexcept {
   ::clock_gettime(which, &now);
   return now.tv_sec * second_ns + now.tv_nsec;
 }
-
-/// What the system says of a process, from its state on; empty: nothing.
-class process_status {
-public:
-  explicit process_status(std::int64_t process) noexcept {
-    std::array<char, 64> path{"/proc/"};
-    char* at = std::to_chars(path.data() + std::strlen(path.data()), path.data() + 32, process).ptr;
-    std::strcpy(at, "/stat");
-    const descriptor opened(::open(path.data(), O_RDONLY | O_CLOEXEC));
-    const ssize_t got = opened ? ::read(opened.get(), text_.data(), text_.size()) : 0;
-    const std::string_view all(text_.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    const std::size_t name_end = all.rfind(')');  // a name may have anything in it
-    if (name_end != all.npos && name_end + 2 < all.size()) rest_ = all.substr(name_end + 2);
-  }
-  char state() const noexcept { return rest_.empty() ? process::gone : rest_.front(); }
-  /// When it began, in the system's clock ticks since it started.
-  std::int64_t start() const noexcept {
-    constexpr int fields_before = 19;
-    std::string_view left = rest_;
-    for (int i = 0; i < fields_before; ++i) {
-      left.remove_prefix(std::min(left.find(' '), left.size() - 1) + 1);
-    }
-    std::int64_t value = 0;
-    std::from_chars(left.data(), left.data() + left.size(), value);
-    return value;
-  }
-
-private:
-  std::array<char, 1024> text_;
-  std::string_view rest_;
-};
 
 }  // namespace
 
@@ -124,32 +89,29 @@ std::optional<seen_team> look_at(const flight_team& team) noexcept {
   return seen;
 }
 
-std::optional<seen_rank> look_at(const found_record& one) {
+std::optional<seen_head> look_at_head(const found_record& one) noexcept {
   const flight_record& in = one.of;
   // acquire: who it is was written before.
   const flight_phase phase = in.phase.load(std::memory_order_acquire);
   if (phase == flight_phase::none) return std::nullopt;
-  seen_rank seen;
-  seen.rank = in.rank;
-  seen.ranks = in.ranks;
-  seen.process = in.process;
-  seen.host = std::string_view(in.host.data());
-  seen.started_ns = in.clock_ns;
-  seen.seen_ns = time_of_day();
-  seen.state = state_of(in.process, in.clock_ns);
-  seen.has_left = phase == flight_phase::left;
-  for (const flight_team& each : in.teams) {
-    if (const auto team = look_at(each)) seen.teams.push_back(*team);
-  }
-  const tick_clock clock(in);
-  seen.looked_ns = clock.time_of(in.looked.load(std::memory_order_relaxed));
-  seen.is_asleep = one.is_asleep;
-  // relaxed: a call that begins meanwhile is at worst taken for the oldest.
-  const std::size_t oldest = in.next.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < in.calls.size(); ++i) {
-    const auto call = look_at(in.calls[(oldest + i) % in.calls.size()], clock);
-    if (call) seen.calls.push_back(*call);
-  }
+  return seen_head{.rank = in.rank,
+                   .ranks = in.ranks,
+                   .process = in.process,
+                   .host = std::string_view(in.host.data(), in.host.size()),
+                   .started_ns = in.clock_ns,
+                   .seen_ns = time_of_day(),
+                   .state = state_of(in.process, in.clock_ns),
+                   .looked_ns = tick_clock(in).time_of(in.looked.load(std::memory_order_relaxed)),
+                   .is_asleep = one.is_asleep,
+                   .has_left = phase == flight_phase::left};
+}
+
+std::optional<seen_rank> look_at(const found_record& one) {
+  const auto head = look_at_head(one);
+  if (!head) return std::nullopt;
+  seen_rank seen{*head, {}, {}};
+  for_each_team(one.of, [&seen](const seen_team& each) { seen.teams.push_back(each); });
+  for_each_call(one.of, [&seen](const seen_call& each) { seen.calls.push_back(each); });
   return seen;
 }
 

@@ -2,6 +2,7 @@
 // by a signal's handler: it takes no lock and no memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,24 @@ private:
 std::optional<seen_call> look_at(const flight_entry& call, const tick_clock& clock) noexcept;
 std::optional<seen_team> look_at(const flight_team& team) noexcept;
 
+/// Calls `see` with all that are on record.
+template <class See>
+void for_each_team(const flight_record& in, See see) {
+  for (const flight_team& each : in.teams) {
+    if (const auto team = look_at(each)) see(*team);
+  }
+}
+/// The same, the oldest call first.
+template <class See>
+void for_each_call(const flight_record& in, See see) {
+  const tick_clock clock(in);
+  // relaxed: a call that begins meanwhile is at worst taken for the oldest.
+  const std::size_t oldest = in.next.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < in.calls.size(); ++i) {
+    if (const auto call = look_at(in.calls[(oldest + i) % in.calls.size()], clock)) see(*call);
+  }
+}
+
 /// A record in a segment that has those of a machine's ranks.
 struct found_record {
   const flight_record& of;
@@ -44,7 +63,9 @@ struct found_record {
 found_record find_record(const std::byte* base, const flight_directory& where,
                          std::size_t index) noexcept;
 
-/// All of it; nothing where no rank keeps it.
+/// Who keeps it; nothing where no rank does.
+std::optional<seen_head> look_at_head(const found_record& one) noexcept;
+/// All of it, likewise.
 std::optional<seen_rank> look_at(const found_record& one);
 
 }  // namespace muster::why

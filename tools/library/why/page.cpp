@@ -129,8 +129,8 @@ private:
   void add(const culprit& one) {
     const seen_rank& rank = find(one.rank);
     text_ += (one.has_come ? "STUCK: rank " : "LATE: rank ") + std::to_string(one.rank) +
-             " (process " + std::to_string(rank.process) + " on " + rank.host + ", " +
-             word_for(rank) + ") ";
+             " (process " + std::to_string(rank.process) + " on " + std::string(rank.host.view()) +
+             ", " + word_for(rank) + ") ";
     const std::string call = place(one.missed) + ", " + words_of(one.theirs);
     if (!one.has_come) {
       text_ += "has not come to " + call + ".\n";

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
+
+#include <muster/base/fixed_text.hpp>
 
 namespace muster::why {
 
@@ -45,11 +46,12 @@ inline constexpr char gone = 'X';
 inline constexpr bool is_stopped(char state) noexcept { return state == 'T' || state == 't'; }
 }  // namespace process
 
-struct seen_rank {
+/// Who a rank is, and how it is: without memory that would have to be allocated.
+struct seen_head {
   std::uint64_t rank = 0;   ///< of the job
   std::uint64_t ranks = 0;  ///< of the job, on all machines
   std::int64_t process = 0;
-  std::string host;
+  fixed_text<64> host;
   std::int64_t started_ns = 0;
   std::int64_t seen_ns = 0;  ///< when this was so
   char state = process::unknown;
@@ -58,6 +60,9 @@ struct seen_rank {
   std::int64_t looked_ns = 0;
   bool is_asleep = false;
   bool has_left = false;
+};
+
+struct seen_rank : seen_head {
   std::vector<seen_team> teams;
   std::vector<seen_call> calls;  ///< in the order in which they began
 };

@@ -221,7 +221,7 @@ TEST_CASE("why: when a call ended that waited for nothing is known by who waited
   const auto end = [&] { return end_of_last_call(job[2], job); };
   CHECK(end().from_ns == seen - 5 * second);
   CHECK(end().to_ns == seen - 5 * second);
-  job[0].host = job[1].host = "there";  // whose clock is another
+  job[0].host = job[1].host = std::string_view("there");  // whose clock is another
   CHECK(end().from_ns == seen - 50 * second);
   CHECK(end().to_ns == seen);
 }

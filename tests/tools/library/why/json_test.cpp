@@ -62,7 +62,7 @@ TEST_CASE("why: what was seen is the same when read again") {
     CHECK(one.rank == other.rank);
     CHECK(one.ranks == other.ranks);
     CHECK(one.process == other.process);
-    CHECK(one.host == other.host);
+    CHECK(one.host.view() == other.host.view());
     CHECK(one.started_ns == other.started_ns);
     CHECK(one.seen_ns == other.seen_ns);
     CHECK(one.state == other.state);
@@ -113,7 +113,7 @@ TEST_CASE("why: a record is written as it is, and by its owner's clock") {
   REQUIRE(again.ranks.size() == 1);
   const seen_rank& one = again.ranks.front();
   CHECK(one.rank == 2);
-  CHECK(one.host == "there");
+  CHECK(one.host.view() == "there");
   CHECK(one.process == ::getpid());
   CHECK(one.state == 'R');
   CHECK(one.is_asleep);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,16 +25,16 @@ class made_up_job {
 public:
   explicit made_up_job(std::size_t ranks) : ranks_(ranks) {
     for (std::size_t i = 0; i < ranks; ++i) {
-      ranks_[i] = {.rank = i,
-                   .ranks = ranks,
-                   .process = static_cast<std::int64_t>(100 + i),
-                   .host = "here",
-                   .started_ns = began,
-                   .seen_ns = seen,
-                   .state = 'S',
-                   .is_asleep = true,
-                   .teams = {{.ranks = ranks, .rank = i}},
-                   .calls = {}};
+      ranks_[i] = {seen_head{.rank = i,
+                             .ranks = ranks,
+                             .process = static_cast<std::int64_t>(100 + i),
+                             .host = std::string_view("here"),
+                             .started_ns = began,
+                             .seen_ns = seen,
+                             .state = 'S',
+                             .is_asleep = true},
+                   {{.ranks = ranks, .rank = i}},
+                   {}};
     }
   }
 
