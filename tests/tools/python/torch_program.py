@@ -133,6 +133,8 @@ def many_in_flight():
         work.wait()
     for i, each in enumerate(data):
         same(each, torch.full_like(each, SIZE * (SIZE - 1) / 2 + i * SIZE), "many in flight")
+    for work, each in zip(works, data):
+        require(work.result()[0] is each, "a work that somebody holds keeps its result while others end")
     for i in range(100):  # nobody holds their works
         dist.all_reduce(torch.ones(1000), async_op=True)
     dist.barrier()

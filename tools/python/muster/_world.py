@@ -23,17 +23,14 @@ class Alone:
             raise InvalidArgument("muster: called while another call of Muster is under way; expected one at a time")
 
     def __exit__(self, *_):
-        self._lock.release()
-        if self._to_tell:  # whoever asks to be told before that finds it locked, and is here
-            self._tell()
+        self.leave()
 
     def leave(self):
-        self.__exit__()
-
-    def _tell(self):
-        told, self._to_tell = self._to_tell, set()
-        for driver in told:
-            driver.wake_from_anywhere()
+        self._lock.release()
+        if self._to_tell:  # whoever found it locked is here: it asks first to be told
+            told, self._to_tell = self._to_tell, set()
+            for driver in told:
+                driver.wake_from_anywhere()
 
     def enter_or_be_told(self, driver):
         self._to_tell.add(driver)

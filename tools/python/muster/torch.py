@@ -150,6 +150,14 @@ class Work(dist._Work):
         return future
 
 
+def _references_of_one_variable():
+    alone = object()
+    return sys.getrefcount(alone)
+
+
+_REFERENCES_OF_ONE_VARIABLE = _references_of_one_variable()
+
+
 class ProcessGroup(dist.ProcessGroup):
     """The collectives of torch.distributed on a team. What the names of the arguments are is torch's choice."""
 
@@ -172,15 +180,12 @@ class ProcessGroup(dist.ProcessGroup):
         work = Work(operation, ends, result)
         pending = self._pending
         while pending and (pending[0].is_over() or pending[0].is_completed()):
-            self._keep(pending.popleft())
+            over = pending.popleft()
+            if sys.getrefcount(over) == _REFERENCES_OF_ONE_VARIABLE:
+                over.forget_result()
+                self._over.append(over)
         pending.append(work)
         return work
-
-    def _keep(self, work):
-        held_by_nobody_else = 3  # this function, who calls it, and getrefcount
-        if sys.getrefcount(work) <= held_by_nobody_else:
-            work.forget_result()
-            self._over.append(work)
 
     def _root(self, call, rank):
         if not 0 <= rank < self.team.size:
