@@ -23,5 +23,14 @@ check() {
     sed 's/^/  | /' "$out"
   fi
 }
+# exits STATUS COMMAND…: output to $out; true if it exits with STATUS.
+exits() {
+  local wanted=$1
+  shift
+  timeout 60 "$@" >"$out" 2>&1
+  [ $? = "$wanted" ]
+}
+# matches PATTERN: what was printed has a line like it.
+matches() { grep -qE -- "$1" "$out"; }
 # says TEXT: what was printed has it.
 says() { grep -qF -- "$1" "$out"; }

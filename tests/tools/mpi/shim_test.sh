@@ -137,7 +137,6 @@ by_muster() {
 profiled() { grep '^profiler:' "$out" | sort; }
 # says_only LINE…: its output is these lines alone, in any order.
 says_only() { [ "$status" = 0 ] && [ "$(sort "$out")" = "$(printf '%s\n' "$@" | sort)" ]; }
-matches() { grep -qE -- "$1" "$out"; }
 # What a job might leave: files, sockets, processes.
 traces() {
   ls /dev/shm "$shared" "$PWD"

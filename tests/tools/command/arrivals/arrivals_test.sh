@@ -5,14 +5,6 @@ muster=$1
 program=$2
 dir=$folder/recorded
 
-# exits STATUS COMMAND…: output to $out; true if it exits with STATUS.
-exits() {
-  local wanted=$1
-  shift
-  timeout 60 "$@" >"$out" 2>&1
-  [ $? = "$wanted" ]
-}
-matches() { grep -qE -- "$1" "$out"; }
 # holds CONDITION: true of the JSON, `it`.
 holds() {
   python3 -c "

@@ -11,7 +11,6 @@ run() {
   timeout 30 "$muster" run "$@" >"$out" 2>&1
   [ $? = "$wanted" ]
 }
-matches() { grep -qE -- "$1" "$out"; }
 counts() { [ "$(grep -cE -- "$2" "$out")" = "$1" ]; }
 running() { pgrep -x -- "$(basename "$program")" >/dev/null; }
 eventually() {

@@ -23,14 +23,6 @@ end_job() {
   wait "$job" 2>/dev/null
   job=
 }
-# exits STATUS COMMAND…: output to $out; true if it exits with STATUS.
-exits() {
-  local wanted=$1
-  shift
-  timeout 60 "$@" >"$out" 2>&1
-  [ $? = "$wanted" ]
-}
-matches() { grep -qE -- "$1" "$out"; }
 # until COMMAND…: true once it is, within what a slow machine may take.
 until_true() {
   for _ in $(seq 300); do
