@@ -1,8 +1,11 @@
-"""How an event loop of asyncio drives operations: without a thread, and without looking again and again."""
+"""How an event loop of asyncio drives operations: without a thread, and without looking for long."""
 
 import asyncio
 
 from ._library import Stopped, ffi, lib, require
+
+# What the loop waits while an operation may end at once, which saves two of its turns and a sleep.
+LOOK_NS = 20_000
 
 
 class Future(asyncio.Future):
@@ -41,8 +44,9 @@ class Driver:
         future = Future(self, self._loop)
         with self._world.alone:
             operation.start()
+            look_ns = 0 if self._pending else LOOK_NS
             self._pending[future] = operation
-            self._settle(future, operation)
+            self._settle(future, operation, look_ns)
         if not future.done():
             self.wake()
         return future
@@ -51,10 +55,10 @@ class Driver:
         """Whether nothing of it is needed any more."""
         return self._loop.is_closed() and not self._pending
 
-    def _settle(self, future, operation):
-        """Tells the future, if the operation has ended."""
+    def _settle(self, future, operation, look_ns):
+        """Tells the future, if the operation ends within that time."""
         try:
-            if not operation.ended(0):
+            if not operation.ended(look_ns):
                 return
             result, why = operation.result(), None
         except Exception as failure:
@@ -103,8 +107,10 @@ class Driver:
     def _look(self):
         while self._to_stop:
             self._to_stop.pop().stop()
+        look_ns = LOOK_NS  # once: all of them get on meanwhile
         for future, operation in list(self._pending.items()):
-            self._settle(future, operation)
+            self._settle(future, operation, look_ns)
+            look_ns = 0
         if self._pending:
             require(lib.muster_arm(self._world.pointer, self._timeout))
 
