@@ -25,8 +25,8 @@ task<> run(context& me, const arguments& call) {
   me.arrive();
   in.lend(call.contribution(), pipeline::lending::for_loads);
   for (std::size_t k = 0; k < cut.count(); ++k) {
-    co_await contribute(me, in, call.contribution(), k);
-    co_await reduce_slice(me, in, out, k, root);
+    co_await contribute_slices(me, in, call.contribution(), k);
+    co_await reduce_slice(me, in, out, call.contribution(), k, root);
     if (me.node_index() == root) co_await collect_slices(me, out, k, call.result());
   }
   co_await in.returned();

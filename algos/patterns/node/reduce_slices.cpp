@@ -14,14 +14,34 @@ task<> contribute(context& me, pipeline& in, std::span<const std::byte> contribu
   in.post(segment);
 }
 
-task<> reduce_slice(context& me, pipeline& in, pipeline& out, std::size_t segment,
+namespace {
+
+slice own_slice(context& me, std::size_t length) {
+  return slice_of(length, me.node_index(), me.node().size(), me.call().grain());
+}
+
+}  // namespace
+
+task<> contribute_slices(context& me, pipeline& in, std::span<const std::byte> contribution,
+                         std::size_t segment) {
+  if (in.lent()) co_return;
+  std::byte* slot = co_await in.slot(segment);
+  const auto piece = contribution.subspan(in.cut().offset(segment), in.cut().length(segment));
+  const slice own = own_slice(me, piece.size());
+  const std::size_t rest = own.offset + own.length;
+  co_await me.stage({slot, own.offset}, piece.first(own.offset));
+  co_await me.stage({slot + rest, piece.size() - rest}, piece.subspan(rest));
+  in.post(segment);
+}
+
+task<> reduce_slice(context& me, pipeline& in, pipeline& out,
+                    std::span<const std::byte> contribution, std::size_t segment,
                     std::size_t readers) {
-  const slice mine =
-      slice_of(in.cut().length(segment), me.node_index(), me.node().size(), me.call().grain());
+  const slice mine = own_slice(me, in.cut().length(segment));
   std::byte* slot = co_await out.slot(segment, readers);
   if (mine.length != 0) {
     co_await combine_arrivals(me, segment_inputs{in, segment, mine.offset, mine.offset},
-                              in.piece(me.node_index(), segment, 0) + mine.offset,
+                              contribution.data() + in.cut().offset(segment) + mine.offset,
                               slot + mine.offset, mine.length / me.call().element());
   } else {
     co_await in.all_here(segment);
