@@ -13,6 +13,8 @@
 #include <muster/base/error.hpp>
 #include <muster/base/random.hpp>
 
+#include "tools/mpi/patient_wait.hpp"
+
 namespace muster::mpi {
 
 communicator_bootstrap::communicator_bootstrap(MPI_Comm of) : of_(of) {
@@ -21,9 +23,11 @@ communicator_bootstrap::communicator_bootstrap(MPI_Comm of) : of_(of) {
 }
 
 void communicator_bootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  static const auto beneath = find_next<decltype(&PMPI_Allgather)>("PMPI_Allgather");
+  static const auto beneath = find_next<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
   const int bytes = static_cast<int>(mine.size());
-  beneath(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, of_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  beneath(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, of_, &request);
+  wait_patiently(request);
 }
 
 namespace {

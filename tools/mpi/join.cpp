@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/base/error.hpp>
 #include <muster/base/fixed_text.hpp>
 #include <muster/muster.hpp>
 
@@ -21,6 +22,7 @@
 #include "transports/cluster/job.hpp"
 #include "transports/cluster/network.hpp"
 #include "transports/shm/death_watch.hpp"
+#include "transports/shm/handshake.hpp"
 #include "transports/verbs/fabric.hpp"
 
 namespace muster::mpi {
@@ -84,6 +86,15 @@ world_options waiting(bootstrap& near, const node_options& options) {
 }
 
 }  // namespace
+
+bool share_a_machine(bootstrap& all) {
+  try {
+    shm::check_handshakes(tell_all(all, shm::describe_this_process()));
+    return true;
+  } catch (const error&) {
+    return false;
+  }
+}
 
 std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
   return std::make_unique<joined_world>(among, waiting(among, options));

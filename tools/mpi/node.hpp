@@ -27,6 +27,9 @@ struct node_options {
   bool may_nap = true;  ///< a wait of one thread holds up no other
 };
 
+/// Whether all processes could be ranks of one machine's job, by what they say of themselves.
+bool share_a_machine(bootstrap& all);
+
 /// Makes one, together with the others whom `among` connects. Defined by whoever composes the
 /// library out of an engine, algorithms and transports.
 /// \throws error, perhaps on some of them alone

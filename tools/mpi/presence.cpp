@@ -10,6 +10,7 @@
 #include <muster/base/version.hpp>
 
 #include "tools/mpi/agreement.hpp"
+#include "tools/mpi/patient_wait.hpp"
 
 namespace muster::mpi {
 namespace {
@@ -35,8 +36,10 @@ void tell(std::size_t rank, std::size_t missing) {
 
 std::size_t hear(std::size_t rank) {
   std::size_t missing = 0;
-  PMPI_Recv(&missing, sizeof missing, MPI_BYTE, static_cast<int>(rank), tag, MPI_COMM_WORLD,
-            MPI_STATUS_IGNORE);
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Irecv(&missing, sizeof missing, MPI_BYTE, static_cast<int>(rank), tag, MPI_COMM_WORLD,
+             &request);
+  wait_patiently(request);
   return missing;
 }
 

@@ -45,6 +45,18 @@ bool reaches_machines(const settings& own, const conditions& found) {
   return found.hook != progress_hook::without_mpi && (!may_have_thread || found.all_have_threads);
 }
 
+/// Without the MPI, whose way takes several collective calls, where all ranks are on one.
+MPI_Comm ranks_of_this_machine(bootstrap& world) {
+  if (share_a_machine(world)) return MPI_COMM_WORLD;
+  MPI_Comm near = MPI_COMM_NULL;
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+  return near;
+}
+
+void release(MPI_Comm& one) {
+  if (one != MPI_COMM_WORLD) PMPI_Comm_free(&one);
+}
+
 }  // namespace
 
 guests<shim>& shim::in_progress() noexcept {
@@ -71,8 +83,7 @@ void shim::begin(notice_board* board) {
   if (!own.takes_anything()) return;
   const conditions found =
       agree_on_conditions(world, {on_progress, on_progress_without_mpi, has_work});
-  MPI_Comm together = MPI_COMM_NULL;
-  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &together);
+  MPI_Comm together = ranks_of_this_machine(world);
   communicator_bootstrap near(together);
   const bool joins_machines = near.size() < world.size() && reaches_machines(own, found);
   std::unique_ptr<node> ranks;
@@ -97,11 +108,11 @@ void shim::begin(notice_board* board) {
   if (!all_joined(joins_machines ? world : near, mine, why, own.report)) {
     if (ranks) ranks->give_up();
     ranks.reset();
-    PMPI_Comm_free(&together);
+    release(together);
     return;
   }
   if (joins_machines) {
-    PMPI_Comm_free(&together);
+    release(together);
     together = MPI_COMM_WORLD;
   }
   // Until `end`, which may come when static objects have been destroyed. release: all of it, for
@@ -156,7 +167,7 @@ shim::shim(const settings& own, const conditions& found, MPI_Comm together,
 shim::~shim() {
   delete_done_with();
   free_operations();
-  if (together_ != MPI_COMM_WORLD) PMPI_Comm_free(&together_);
+  release(together_);
 }
 
 usages shim::report() {
