@@ -56,11 +56,11 @@ TEST_CASE("algorithms: one that no collective has is refused, naming those there
   const std::vector<collective> two{collective::alltoall, collective::barrier};
   CHECK(complaint({"auto", "pairwise"}, two) == "");
   CHECK(says(complaint({"srm"}, one),
-             "--algorithms: 'srm' is not an algorithm of alltoall; there are: flat, "));
+             "--algorithms: 'srm' is not an algorithm of alltoall; there are: alone, flat, "));
   CHECK(says(complaint({"srm"}, one), ", auto"));
   const std::string of_both = complaint({"pairwise", "ring"}, two);
   CHECK(says(of_both, "'ring' is not an algorithm of alltoall, barrier; there are:\n"));
-  CHECK(says(of_both, "\n  of alltoall: flat, "));
+  CHECK(says(of_both, "\n  of alltoall: alone, flat, "));
   CHECK(says(of_both, "\n  of barrier: "));
   CHECK(complaint({"auto:ports=2"}, one) != "");
 }

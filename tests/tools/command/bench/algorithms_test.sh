@@ -30,7 +30,7 @@ check "one of another collective" bench 0 barrier alltoall -n 2 --sizes 8 --vs n
 check "is left out where there is none" fills 1
 
 check "an unknown algorithm" bench 1 "${run[@]}" --algorithms srm
-check "is answered with those there are" says "'srm' is not an algorithm of alltoall; there are: flat, "
+check "is answered with those there are" says "'srm' is not an algorithm of alltoall; there are: alone, flat, "
 check "more nodes than ranks" bench 1 "${run[@]}" --nodes 3
 check "are refused" says "--nodes: 3 nodes for 2 ranks; expected at most one for each (--ranks)"
 

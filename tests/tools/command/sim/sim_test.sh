@@ -72,7 +72,7 @@ check "are noted" says "my own has 2 nodes; 3 of the same kind are simulated"
 check "a machine must be given" sim 1 barrier
 check "which it says" says "--machine: expected one of colony, "
 check "an unknown algorithm" sim 1 alltoall --machine colony --algorithms srm
-check "is answered with those of the collective" says "'srm' is not an algorithm of alltoall; there are: flat, flat_long, pairwise"
+check "is answered with those of the collective" says "'srm' is not an algorithm of alltoall; there are: alone, flat, flat_long, pairwise"
 check "one of another collective" sim 0 barrier alltoall --machine colony --nodes 2 --ppn 2 --sizes 8 --algorithms pairwise
 check "is left out where there is none" eval '! says "barrier,"'
 check "and runs where there is" says "alltoall, colony"
