@@ -124,28 +124,34 @@ std::size_t multipath_connection::put(stream::link& by, stream::frame what,
   return what.bytes;
 }
 
+// The peer may need no more than the rest of this stripe to go on.
 void multipath_connection::withdraw(stream::link& by) noexcept {
-  drop_bodies([&](const stream::link* of, std::uint64_t) { return of == &by; });
+  drop_bodies([&](const stream::link* of, std::uint64_t) { return of == &by; },
+              [](subflow& one) { return one.keep_rest(); });
   std::erase_if(coming_, [&](const incoming_body& one) { return one.to == &by; });
 }
 
 void multipath_connection::note_confirmed(stream::link& by) noexcept {
   const std::uint64_t left = by.bodies_left();
-  drop_bodies([&](const stream::link* of, std::uint64_t body) { return of == &by && body < left; });
+  drop_bodies([&](const stream::link* of, std::uint64_t body) { return of == &by && body < left; },
+              [](subflow& one) {
+                one.send_nothing();
+                return true;
+              });
 }
 
-template <class Which>
-void multipath_connection::drop_bodies(Which which) noexcept {
+// What has begun has to go on, but not with memory that is not ours any more.
+template <class Which, class GoOn>
+void multipath_connection::drop_bodies(Which which, GoOn go_on) noexcept {
+  std::erase_if(bodies_, [&](const outgoing_body& one) { return which(one.by, one.number); });
   for (subflow& each : subflows_) {
     const auto is_meant = [&](const subflow::stripe& one) { return which(one.by, one.body); };
-    // What has begun has to go on, but not with memory that is not ours any more.
-    if (each.is_sending_stripe() && !each.stripes_sent.empty() &&
-        is_meant(each.stripes_sent.back())) {
-      each.send_nothing();
-    }
+    const bool has_begun = each.is_sending_stripe() && !each.stripes_sent.empty() &&
+                           is_meant(each.stripes_sent.back());
+    const bool goes_on = !has_begun || go_on(each);
     std::erase_if(each.stripes_sent, is_meant);
+    if (!goes_on) lose(each);
   }
-  std::erase_if(bodies_, [&](const outgoing_body& one) { return which(one.by, one.number); });
 }
 
 // Packets take turns: whichever subflow's turn it is takes the next, if the system takes any of it.

@@ -101,8 +101,8 @@ private:
   packet head_of(packet::kind what, interval bytes) const noexcept;
   bool stream_is_sent() const noexcept { return next_ == out_.end() && again_.empty(); }
   /// Of a link and a body's number.
-  template <class Which>
-  void drop_bodies(Which which) noexcept;
+  template <class Which, class GoOn>
+  void drop_bodies(Which which, GoOn go_on) noexcept;
   outgoing_body* find(const subflow::stripe& of) noexcept;
 
   // From the peer.

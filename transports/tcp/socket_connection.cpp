@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -18,9 +20,6 @@ constexpr std::size_t longest_piece = std::size_t{256} << 10;
 
 /// From so many bytes on what a frame brings goes to the system from where it is, if nothing waits.
 constexpr std::size_t shortest_not_gathered = std::size_t{1} << 10;
-
-/// Sent in place of what its owner has taken back.
-constexpr std::array<std::byte, longest_piece> nothing{};
 
 iovec part_of(std::span<const std::byte> bytes) noexcept {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
@@ -121,16 +120,28 @@ std::size_t socket_connection::put(stream::link& by, stream::frame what,
 }
 
 void socket_connection::withdraw(stream::link& by) noexcept {
+  if (piece_has_begun() && bodies_.front().by == &by) keep_piece(bodies_.front());
   for (outgoing_body& each : bodies_) {
     if (each.by == &by) each.by = nullptr;
   }
   await_left(by);
   bodies_to_come_ = 0;
-  // What has begun has to go on, but not with memory that is not ours any more.
-  const auto first_to_go = bodies_.begin() + (head_left_ + piece_left_ != 0 ? 1 : 0);
+  const auto first_to_go = bodies_.begin() + (piece_has_begun() ? 1 : 0);
   bodies_.erase(std::remove_if(first_to_go, bodies_.end(),
                                [](const outgoing_body& each) { return each.by == nullptr; }),
                 bodies_.end());
+}
+
+// What has begun has to go on, as it is: the peer may need no more than that to go on itself. But
+// its memory is not ours any more.
+void socket_connection::keep_piece(outgoing_body& body) noexcept {
+  try {
+    kept_.assign(body.left.begin(), body.left.begin() + static_cast<std::ptrdiff_t>(piece_left_));
+    body.left = kept_;
+  } catch (const std::bad_alloc&) {
+    by_.lose(*this, "there is no memory for what it was being sent");
+    stop_sending();
+  }
 }
 
 bool socket_connection::flush() noexcept {
@@ -147,7 +158,7 @@ bool socket_connection::flush() noexcept {
 
 moved socket_connection::send_batch() noexcept {
   batch all;
-  const bool in_piece = head_left_ + piece_left_ != 0;
+  const bool in_piece = piece_has_begun();
   if (in_piece) add_piece(all);
   if (all.more == more_to_send::no) {
     for (const iovec& part : out_.parts()) all.add(part);
@@ -220,13 +231,11 @@ void socket_connection::begin_piece() noexcept {
 }
 
 void socket_connection::add_piece(batch& all) const noexcept {
-  const outgoing_body& body = bodies_.front();
-  const std::span<const std::byte> bytes = body.by == nullptr ? nothing : body.left;
   all.add(part_of(std::as_bytes(std::span(&piece_, 1)).last(head_left_)));
   if (piece_is_zero_copy()) {
     all.more = more_to_send::yes;  // the piece goes by itself
   } else {
-    all.add(part_of(bytes.first(piece_left_)));
+    all.add(part_of(bodies_.front().left.first(piece_left_)));
   }
 }
 
@@ -252,7 +261,7 @@ void socket_connection::count_piece_sent(std::size_t bytes) noexcept {
   outgoing_body& body = bodies_.front();
   body.left = body.left.subspan(bytes - of_head);
   piece_left_ -= bytes - of_head;
-  if (head_left_ + piece_left_ != 0 || (body.by != nullptr && !body.left.empty())) return;
+  if (piece_has_begun() || (body.by != nullptr && !body.left.empty())) return;
   if (body.by != nullptr && body.zero_copy_sends != 0) {
     leaving_.push_back({body.by, body.zero_copy_sends});
   } else if (body.by != nullptr) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <vector>
 
 #include <muster/base/descriptor.hpp>
 
@@ -93,6 +94,8 @@ private:
   void send_at_once(std::span<std::span<const std::byte>> parts) noexcept;
   void stop_sending() noexcept;
   void begin_piece() noexcept;
+  bool piece_has_begun() const noexcept { return head_left_ + piece_left_ != 0; }
+  void keep_piece(outgoing_body& body) noexcept;
   void add_piece(batch& all) const noexcept;
   moved send_batch() noexcept;
   bool piece_is_zero_copy() const noexcept;
@@ -112,8 +115,9 @@ private:
   std::deque<leaving_body> leaving_;
   // The piece of the first body that has begun.
   stream::frame piece_{};
-  std::size_t head_left_ = 0;   // of its frame
-  std::size_t piece_left_ = 0;  // of its bytes
+  std::size_t head_left_ = 0;    // of its frame
+  std::size_t piece_left_ = 0;   // of its bytes
+  std::vector<std::byte> kept_;  // the rest of one that was taken back
 };
 
 }  // namespace muster::tcp

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <utility>
 
 #include "transports/tcp/socket.hpp"
@@ -27,7 +28,7 @@ void keep_last(std::span<iovec, 2> parts, std::size_t count) noexcept {
 /// What waits in a slow socket cannot be sent by a faster one.
 constexpr std::size_t most_unsent = std::size_t{128} << 10;
 
-/// Sent in place of what its owner has taken back.
+/// Sent in place of what the peer has already.
 constexpr std::array<std::byte, std::size_t{64} << 10> nothing{};
 
 }  // namespace
@@ -51,6 +52,24 @@ void subflow::begin(const packet& head, const std::array<iovec, 2>& bytes) noexc
   bytes_ = bytes;
   sends_nothing_ = false;
   out_left_ = sizeof head_ + head.bytes;
+}
+
+bool subflow::keep_rest() noexcept {
+  const std::size_t bytes_left = std::min<std::size_t>(out_left_, head_.bytes);
+  std::array<iovec, 2> rest = bytes_;
+  keep_last(rest, bytes_left);
+  try {
+    std::vector<std::byte> copy;
+    for (const iovec& part : rest) {
+      const auto* const from = static_cast<const std::byte*>(part.iov_base);
+      copy.insert(copy.end(), from, from + part.iov_len);
+    }
+    kept_ = std::move(copy);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  bytes_ = {iovec{kept_.data(), kept_.size()}, iovec{}};
+  return true;
 }
 
 bool subflow::push() noexcept {

@@ -50,7 +50,10 @@ public:
   void begin(const packet& head, const std::array<iovec, 2>& bytes) noexcept;
   /// Sends what it takes of the packet that has begun. \returns whether something was sent
   bool push() noexcept;
-  /// Sends zeros in place of what is left of the stripe that is on its way.
+  /// Of the stripe that is on its way: sends the rest from a copy, ...
+  /// \returns whether there is memory for that
+  bool keep_rest() noexcept;
+  /// ... or zeros in its place, where the peer has it already.
   void send_nothing() noexcept { sends_nothing_ = true; }
 
   /// A stripe whose coming is not known yet.
@@ -83,6 +86,7 @@ private:
   buffered_socket socket_{most_bytes};
   packet head_{};
   std::array<iovec, 2> bytes_{};
+  std::vector<std::byte> kept_;
   bool sends_nothing_ = false;
   std::size_t out_left_ = 0;  // of the head and the bytes
 };
