@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <exception>
 #include <limits>
+#include <list>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -135,14 +136,29 @@ private:
   awaitable<void> let_in() {
     while (door_.is_open()) {
       co_await door_.async_wait(socket::wait_read, use_awaitable);
-      errno = 0;
-      while (muster::descriptor next = tcp::accept_from(listener_)) {
-        muster::descriptor also = copy_of(next.get());
+      int why = 0;
+      while (true) {
+        auto next = co_await open_one([this] { return tcp::accept_from(listener_); }, why);
+        if (!next) break;
+        auto also = co_await open_one([&next] { return copy_of(next.get()); }, why);
         if (!also) break;
         asio::co_spawn(context_, admit(std::move(next), std::move(also)), asio::detached);
-        errno = 0;
       }
-      if (tcp::is_out_of_descriptors(errno)) give_up(errno);
+      if (tcp::is_out_of_descriptors(why)) give_up(why);
+    }
+  }
+
+  /// Where there are no descriptors left, the stranger who came first has to go.
+  /// \param why set to the cause where nothing was opened
+  template <class Open>
+  awaitable<muster::descriptor> open_one(Open open, int& why) {
+    while (true) {
+      errno = 0;
+      muster::descriptor one = open();
+      why = one ? 0 : errno;
+      if (!tcp::is_out_of_descriptors(why) || strangers_.empty()) co_return one;
+      strangers_.front()->close();
+      co_await asio::post(context_, use_awaitable);  // after its end
     }
   }
 
@@ -155,10 +171,23 @@ private:
     listener_.socket = muster::descriptor();
   }
 
+  /// Nothing where it cannot, or has to go.
+  awaitable<std::optional<tcp::admission::parties>> prove(socket& on, tcp::admission& with) {
+    const auto place = strangers_.insert(strangers_.end(), &on);
+    std::optional<tcp::admission::parties> who;
+    try {
+      who = co_await pass(on, with);
+    } catch (const boost::system::system_error&) {
+      // It was closed.
+    }
+    strangers_.erase(place);
+    co_return who;
+  }
+
   awaitable<void> admit(muster::descriptor from, muster::descriptor also) {
     tcp::admission with(std::move(also), key_);
     socket on(context_, from.release());
-    const auto who = co_await pass(on, with);
+    const auto who = co_await prove(on, with);
     if (!who) co_return;
     const bool is_there = with.accept();
     if (who->to != seats_.size() || who->from >= seats_.size()) {
@@ -296,6 +325,7 @@ private:
   asio::steady_timer late_;
   tcp::job_key key_;
   std::vector<seat> seats_;
+  std::list<socket*> strangers_;  // who have proved nothing yet, the oldest first
   std::size_t came_ = 0;
   bool is_closing_ = false;
   std::map<round_key, blocks> rounds_;

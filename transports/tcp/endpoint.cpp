@@ -225,8 +225,11 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
   if (now < times_[peer][subflow].retry || find_own(peer, subflow) != attempts_.end()) return;
   const path& by = peers_[peer][subflow];
   // Where there are several rails, each has to go by its own.
-  muster::descriptor socket =
-      tcp::begin_connecting(by.to, doors_.size() > 1 ? doors_[by.rail].at : address{});
+  const auto open = [&] {
+    return tcp::begin_connecting(by.to, doors_.size() > 1 ? doors_[by.rail].at : address{});
+  };
+  muster::descriptor socket = open();
+  if (!socket && is_out_of_descriptors(errno) && drop_oldest_stranger()) socket = open();
   if (!socket && is_out_of_descriptors(errno) && !is_open_to(peer)) {
     run_short(errno);
     return made_[peer]->close();
@@ -245,17 +248,29 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
 
 void endpoint::accept_all(const listener& at) noexcept {
   if (attempts_.size() >= most_attempts) drop_old_attempts();
-  errno = 0;
-  while (muster::descriptor socket = accept_from(at)) {
-    if (attempts_.size() >= most_attempts) continue;
-    add({.with = admission(std::move(socket), how_.key),
-         .watch = {},
-         .peer = how_.rank,
-         .subflow = 0,
-         .is_mine = false,
-         .began = clock::now()});
-  }
-  if (is_out_of_descriptors(errno)) run_short(errno);
+  int why = 0;
+  do {
+    errno = 0;
+    while (muster::descriptor socket = accept_from(at)) {
+      if (attempts_.size() >= most_attempts) continue;
+      add({.with = admission(std::move(socket), how_.key),
+           .watch = {},
+           .peer = how_.rank,
+           .subflow = 0,
+           .is_mine = false,
+           .began = clock::now()});
+    }
+    why = errno;
+  } while (is_out_of_descriptors(why) && drop_oldest_stranger());
+  if (is_out_of_descriptors(why)) run_short(why);
+}
+
+// A rank whose turn has come proves what it is within some trips; whoever says nothing is older.
+bool endpoint::drop_oldest_stranger() noexcept {
+  const auto oldest = std::ranges::find(attempts_, false, &attempt::is_mine);
+  if (oldest == attempts_.end()) return false;
+  attempts_.erase(oldest);
+  return true;
 }
 
 void endpoint::drop_old_attempts() noexcept {

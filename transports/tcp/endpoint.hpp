@@ -141,6 +141,8 @@ private:
   void tend_all() noexcept;
   /// Those of who says nothing end.
   void drop_old_attempts() noexcept;
+  /// Of those that came and have not proved yet that they are of the job. \returns whether one was
+  bool drop_oldest_stranger() noexcept;
   /// Makes the descriptor readable when there is something to look after.
   void set_timer() noexcept;
   void decide_on_gone() noexcept;

@@ -14,6 +14,8 @@
 
 #include <muster/base/error.hpp>
 
+#include "transports/tcp/descriptors.hpp"
+
 namespace muster::tcp {
 namespace {
 
@@ -26,6 +28,14 @@ constexpr int kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 void set(int socket, int level, int option, int value = 1) noexcept {
   ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+bool is_anybody_at(const listener& door) noexcept {
+  const int before = errno;
+  pollfd asked{.fd = door.socket.get(), .events = POLLIN, .revents = 0};
+  const bool is_one = ::poll(&asked, 1, 0) > 0;
+  errno = before;
+  return is_one;
 }
 
 /// Empty where the port is taken.
@@ -81,6 +91,8 @@ listener listen_at(const address& at) {
 descriptor accept_from(const listener& at) noexcept {
   descriptor made(::accept4(at.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (made) set(made.get(), IPPROTO_TCP, TCP_NODELAY);
+  // The system looks for a descriptor before it looks whether anybody has come.
+  if (!made && is_out_of_descriptors(errno) && !is_anybody_at(at)) errno = EAGAIN;
   return made;
 }
 

@@ -27,7 +27,8 @@ enum class listening_for { connections, datagrams_too };
 std::optional<listener> try_listening_at(const address& at,
                                          listening_for what = listening_for::connections);
 
-/// The next that has connected; empty where there is none.
+/// The next that has connected; empty where there is none, or, as `errno` says, no descriptor for
+/// it.
 descriptor accept_from(const listener& at) noexcept;
 /// Begins to connect; empty where that cannot be. The socket is writable once it has connected, or
 /// has failed to.

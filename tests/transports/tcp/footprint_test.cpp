@@ -279,22 +279,71 @@ TEST_CASE("a rank that connects and has no descriptor left says what it needs") 
   check_shortage(said);
 }
 
+/// Rank 0 with a door by which others come.
+struct visited {
+  explicit visited(const others& all, const tcp::job_key& key)
+      : reach({.rank = 0, .key = key, .give_up = [this](const std::string& why) { said = why; }},
+              std::move(doors), ways_to(all, 1)) {}
+
+  void progress_for(std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (said.empty() && std::chrono::steady_clock::now() < end) connections.progress();
+  }
+
+  std::string said;
+  std::vector<tcp::listener> doors = one_door();
+  tcp::address at = doors.front().at;
+  tcp::endpoint reach;
+  stream::connections connections{ranks, {&reach}};
+};
+
+/// Another rank's side, which connects.
+tcp::admission come_as(std::uint32_t rank, const tcp::address& to, const tcp::job_key& key) {
+  return {tcp::begin_connecting(to), key, {.from = rank, .to = 0}};
+}
+
 TEST_CASE("a rank that is connected to and has no descriptor left says what it needs") {
   const tcp::job_key key = tcp::job_key::random();
   const others all(key);
-  std::string said;
-  const tcp::endpoint::settings how{
-      .rank = 0, .key = key, .give_up = [&](const std::string& why) { said = why; }};
-  std::vector<tcp::listener> doors = one_door();
-  const tcp::address at = doors.front().at;
-  tcp::endpoint reach(how, std::move(doors), ways_to(all, 1));
-  stream::connections connections(ranks, {&reach});
-  std::vector<descriptor> coming;
-  for (int i = 0; i < 40; ++i) coming.push_back(tcp::begin_connecting(at));
+  visited one(all, key);
+  std::vector<tcp::admission> coming;
+  for (std::uint32_t rank = 1; rank <= 40; ++rank) coming.push_back(come_as(rank, one.at, key));
   const scarce_descriptors few(20);
   const auto end = std::chrono::steady_clock::now() + 10s;
-  while (said.empty() && std::chrono::steady_clock::now() < end) connections.progress();
-  check_shortage(said);
+  while (one.said.empty() && std::chrono::steady_clock::now() < end) {
+    const auto pause = std::chrono::steady_clock::now() + 50ms;
+    std::vector<std::uint32_t> sent_away;  // for others that came
+    while (std::chrono::steady_clock::now() < pause) {
+      one.connections.progress();
+      std::erase_if(coming, [&](tcp::admission& each) {
+        const bool has_failed = each.advance() == tcp::admission::state::failed;
+        if (has_failed) sent_away.push_back(each.who().from);
+        return has_failed;
+      });
+    }
+    for (const std::uint32_t rank : sent_away) coming.push_back(come_as(rank, one.at, key));
+  }
+  check_shortage(one.said);
+}
+
+TEST_CASE("strangers who say nothing keep no rank out that has no descriptor left") {
+  const tcp::job_key key = tcp::job_key::random();
+  const others all(key);
+  visited one(all, key);
+  std::vector<descriptor> strangers;
+  for (int i = 0; i < 40; ++i) strangers.push_back(tcp::begin_connecting(one.at));
+  tcp::admission peer = come_as(1, one.at, key);
+  const scarce_descriptors few(20);
+  one.progress_for(100ms);
+  CHECK(one.said.empty());
+  auto state = tcp::admission::state::under_way;
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (state == tcp::admission::state::under_way && std::chrono::steady_clock::now() < end) {
+    one.connections.progress();
+    state = peer.advance();
+  }
+  CHECK(state == tcp::admission::state::accepted);
+  CHECK(one.said.empty());
 }
 
 }  // namespace
