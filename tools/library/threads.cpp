@@ -16,6 +16,7 @@
 #include "transports/cluster/network.hpp"
 #include "transports/shm/measure.hpp"
 #include "transports/tcp/footprint.hpp"
+#include "transports/tcp/rails.hpp"
 
 namespace muster {
 namespace {
@@ -33,6 +34,11 @@ std::vector<place> places_for(std::size_t ranks, const thread_options& options) 
     throw error(errc::invalid_argument,
                 "run_threads: node_of has " + std::to_string(options.node_of.size()) +
                     " entries; expected one for each of the " + std::to_string(ranks) + " ranks");
+  }
+  if (options.connections == 0 || options.connections > tcp::reach::most_connections) {
+    throw error(errc::invalid_argument,
+                "run_threads: connections is " + std::to_string(options.connections) +
+                    "; expected 1 to " + std::to_string(tcp::reach::most_connections));
   }
   std::vector<place> places(ranks);
   for (std::size_t i = 0; i < options.node_of.size(); ++i) {

@@ -84,7 +84,7 @@ struct thread_options {
   /// empty: all on one.
   std::vector<std::size_t> node_of = {};
   between_nodes network = between_nodes::memory;
-  /// By TCP: how many connections each pair of ranks of two nodes has.
+  /// By TCP: how many connections each pair of ranks of two nodes has, 1 to 16.
   std::size_t connections = 1;
   /// Whether ranks may read each other's buffers where they are, as threads can; without it they
   /// behave like processes.

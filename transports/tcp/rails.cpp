@@ -96,8 +96,16 @@ std::vector<interface_address> one_a_port(std::vector<interface_address> all) {
     known.push_back(std::move(port));
     return false;
   });
-  if (all.size() > reach::most_rails) all.resize(reach::most_rails);
   return all;
+}
+
+std::vector<interface_address> chosen_by(const char* text) {
+  std::vector<interface_address> all = one_a_port(addresses_named(text));
+  if (all.size() <= reach::most_rails) return all;
+  throw error(errc::invalid_argument, "MUSTER_INTERFACES is '" + std::string(text) +
+                                          "': these are " + std::to_string(all.size()) +
+                                          " ports; expected at most " +
+                                          std::to_string(reach::most_rails));
 }
 
 std::vector<interface_address> found_beside(const address& usual) {
@@ -109,7 +117,10 @@ std::vector<interface_address> found_beside(const address& usual) {
   std::ranges::copy_if(here, std::back_inserter(all), [&](const interface_address& one) {
     return !is_usual(one) && one.at.storage.ss_family == usual.storage.ss_family && leads_out(one);
   });
-  return usual.is_loopback() ? std::vector(1, all.front()) : one_a_port(std::move(all));
+  if (usual.is_loopback()) return {all.front()};
+  all = one_a_port(std::move(all));
+  if (all.size() > reach::most_rails) all.resize(reach::most_rails);
+  return all;
 }
 
 /// Both lead to one network, and are not the same host.
@@ -148,7 +159,7 @@ bool is_sane(const reach& one) noexcept {
 reach find_rails(const address& usual) {
   const char* const chosen = environment::read(environment::interfaces);
   const std::vector<interface_address> all =
-      chosen == nullptr ? found_beside(usual) : one_a_port(addresses_named(chosen));
+      chosen == nullptr ? found_beside(usual) : chosen_by(chosen);
   reach made{.connections = connections_asked_for(), .is_chosen = chosen == nullptr ? 0U : 1U};
   for (const interface_address& each : all) made.rails[made.count++] = describe(each);
   return made;

@@ -100,6 +100,12 @@ TEST_CASE("teams of threads that cannot be made") {
   REQUIRE(why);
   CHECK(why->code() == errc::invalid_argument);
   CHECK(says(*why, "node_of"));
+  for (const std::size_t connections : {0, 17}) {
+    why = failure_of([&] { run_threads(2, [](team&) {}, {.connections = connections}); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::invalid_argument);
+    CHECK(says(*why, "connections is " + std::to_string(connections) + "; expected 1 to 16"));
+  }
 }
 
 TEST_CASE("a program that nobody started is a team of one") {
