@@ -23,7 +23,8 @@ namespace muster {
 /// `with_timeout` ends that.
 ///
 /// \throws error
-///   - `errc::rank_died`: the others hold this rank for dead;
+///   - `errc::rank_died`: this rank heard that others hold it for dead. Where they are out of its
+///     reach it does not hear that, and waits, or is left with those that it reaches;
 ///   - `errc::resource`: there is no memory for another team, on every rank;
 ///   - `errc::stopped`, `errc::deadline_exceeded`: see `with_stop`, `with_timeout`;
 ///   - `errc::invalid_argument`: another call for `of` is under way, or was ended so.

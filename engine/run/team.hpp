@@ -85,8 +85,7 @@ public:
 
   /// Breaks the team: operations under way on it, on any rank, and all later ones end with
   /// `errc::stopped`, and a text that names this rank and says `why`. For a rank that cannot go on,
-  /// for a reason of the program's own, and whom the others would wait for. Where the team is the
-  /// job's own, all teams break that there are.
+  /// for a reason of the program's own, and whom the others would wait for. Other teams stay whole.
   ///
   /// Local, on the thread that drives the engine: waits for nobody, and what is under way on this
   /// rank ends when its engine is driven. Without effect on a team that is broken. Afterwards
