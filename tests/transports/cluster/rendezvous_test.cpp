@@ -5,13 +5,21 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <muster/base/error.hpp>
@@ -200,6 +208,70 @@ TEST_CASE("a server without descriptors says what it needs") {
   CHECK(why->text().find("can take no more of 2 ranks: Too many open files: 3 are allowed") !=
         std::string::npos);
   CHECK(why->text().find("expected at least 68") != std::string::npos);
+}
+
+/// Another process, so that its descriptors are its own.
+class child {
+public:
+  explicit child(const std::function<bool()>& work) : id_(::fork()) {
+    if (id_ != 0) return;
+    bool is_well = false;
+    try {
+      is_well = work();
+    } catch (const std::exception&) {
+      // It says so by its status.
+    }
+    ::_exit(is_well ? 0 : 1);
+  }
+  ~child() {
+    if (id_ > 0) ::kill(id_, SIGKILL), ::waitpid(id_, nullptr, 0);
+  }
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+
+  bool ends_well() {
+    int status = 0;
+    ::waitpid(std::exchange(id_, 0), &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+private:
+  pid_t id_;
+};
+
+TEST_CASE("strangers who say nothing keep no rank out, though a server has few descriptors") {
+  tcp::listener door = tcp::listen_at(tcp::address::resolve("127.0.0.1", 0));
+  const tcp::address at = door.at;
+  const cluster::meeting_place where{
+      .hosts = {"127.0.0.1"}, .port = at.port(), .key = tcp::job_key::random(), .patience = 10s};
+  constexpr std::size_t strangers = 200;
+  std::array<int, 2> said{};
+  REQUIRE(::pipe(said.data()) == 0);
+  const descriptor heard(said[0]);
+  descriptor says(said[1]);
+  const child crowd([&] {
+    std::vector<descriptor> all;
+    for (std::size_t i = 0; i < strangers; ++i) all.push_back(tcp::begin_connecting(at));
+    return ::write(says.get(), "x", 1) == 1 && ::pause() == 0;
+  });
+  char ready = 0;
+  REQUIRE(::read(heard.get(), &ready, 1) == 1);
+  std::deque<child> ranks;
+  for (const std::size_t rank : {0, 1}) {
+    ranks.emplace_back([&where, rank] {
+      cluster::rendezvous among(where, rank, 2);
+      return ranks_told(among) == std::vector<std::uint32_t>{0, 10};
+    });
+  }
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{.rlim_cur = 100, .rlim_max = before.rlim_max};
+  {
+    const cluster::rendezvous_server server(std::move(door), 2, where.key, 10s);
+    ::setrlimit(RLIMIT_NOFILE, &few);  // the server raises its own
+    for (child& each : ranks) CHECK(each.ends_well());
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_CASE("a rank that comes by the loopback learns by which address others come") {
