@@ -23,12 +23,13 @@ iovec part_of(std::span<const std::byte> bytes) noexcept {
 
 /// As a connection of one subflow has it.
 stream::frame frame_of(const packet& stripe) noexcept {
-  return {.team = stripe.team,
-          .from = stripe.from,
-          .lane = stripe.lane,
-          .what = stream::frame::kind::body,
-          .taken = 0,
-          .bytes = stripe.bytes};
+  stream::frame made{};
+  made.team = stripe.team;
+  made.from = stripe.from;
+  made.lane = stripe.lane;
+  made.what = stream::frame::kind::body;
+  made.bytes = stripe.bytes;
+  return made;
 }
 
 }  // namespace
