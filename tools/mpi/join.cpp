@@ -1,6 +1,7 @@
 // The MPI shim, composed: Muster's default algorithms over shared memory, and between machines over
 // the MPI's messages, or over a network of Muster's own.
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -88,9 +89,16 @@ world_options waiting(bootstrap& near, const node_options& options) {
 }  // namespace
 
 bool share_a_machine(bootstrap& all) {
+  shm::handshake mine;  // of no version: it fits no other
   try {
-    shm::check_handshakes(tell_all(all, shm::describe_this_process()));
-    return true;
+    mine = shm::describe_this_process();
+  } catch (const std::exception&) {
+    // Others wait for what this rank says, whatever that is.
+  }
+  const std::vector<shm::handshake> said = tell_all(all, mine);
+  try {
+    shm::check_handshakes(said);
+    return mine.version != 0;
   } catch (const error&) {
     return false;
   }
