@@ -224,7 +224,9 @@ public:
     ::_exit(is_well ? 0 : 1);
   }
   ~child() {
-    if (id_ > 0) ::kill(id_, SIGKILL), ::waitpid(id_, nullptr, 0);
+    if (id_ <= 0) return;
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
   }
   child(const child&) = delete;
   child& operator=(const child&) = delete;
@@ -266,9 +268,9 @@ TEST_CASE("strangers who say nothing keep no rank out, though a server has few d
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
   const rlimit few{.rlim_cur = 100, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
   {
     const cluster::rendezvous_server server(std::move(door), 2, where.key, 10s);
-    ::setrlimit(RLIMIT_NOFILE, &few);  // the server raises its own
     for (child& each : ranks) CHECK(each.ends_well());
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
