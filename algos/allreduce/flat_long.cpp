@@ -1,6 +1,7 @@
 // Long allreduce in the node's memory, segment by segment.
 //
-//  1  every rank offers its contribution in place, or copies the segment into its stage
+//  1  every rank offers its contribution in place, or copies the segment into its stage, but for
+//     the slice that it combines itself
 //  2  every rank combines its own slice of the segment from all contributions, in rank
 //     order, or as they come where the order is free
 //  3  every rank collects all slices in the order in which they are ready

@@ -4,6 +4,13 @@
 #include "algos/patterns/node/combine_arrivals.hpp"
 
 namespace muster::algos {
+namespace {
+
+slice own_slice(context& me, std::size_t length) {
+  return slice_of(length, me.node_index(), me.node().size(), me.call().grain());
+}
+
+}  // namespace
 
 task<> contribute(context& me, pipeline& in, std::span<const std::byte> contribution,
                   std::size_t segment, std::size_t readers) {
@@ -13,14 +20,6 @@ task<> contribute(context& me, pipeline& in, std::span<const std::byte> contribu
   co_await me.stage({slot, length}, contribution.subspan(in.cut().offset(segment), length));
   in.post(segment);
 }
-
-namespace {
-
-slice own_slice(context& me, std::size_t length) {
-  return slice_of(length, me.node_index(), me.node().size(), me.call().grain());
-}
-
-}  // namespace
 
 task<> contribute_slices(context& me, pipeline& in, std::span<const std::byte> contribution,
                          std::size_t segment) {
