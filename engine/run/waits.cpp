@@ -25,10 +25,9 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (!awaits_other(i)) continue;
     auto why = in_vain(ranks[i]);
-    if (why == nullptr) continue;
-    // It may have done its part just before it left, with others still to come; what it sent may
-    // lie behind what another operation has not taken yet.
-    me_.members().all_heard(ranks[i]);
+    if (why == nullptr || !awaits(i)) continue;
+    // It, or one that stands for it, may have done its part just before it left.
+    hear_the_gone();
     if (ready() || !awaits(i)) continue;
     // A rank that breaks the team may leave right after: the first of the two is the reason.
     if (me_.members().broken()) {
@@ -38,6 +37,13 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     return true;
   }
   return false;
+}
+
+// What such a rank sent may lie behind what another operation has not taken yet.
+void collective_wait::hear_the_gone() const noexcept {
+  for (const std::size_t rank : candidates()) {
+    if (me_.members().state(rank) != wire::liveness::alive) me_.members().all_heard(rank);
+  }
 }
 
 void collective_wait::note_whom() const noexcept {

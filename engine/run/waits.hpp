@@ -74,6 +74,9 @@ protected:
   operation_state& me_;
 
 private:
+  /// Hears all that candidates have said who are not there any more.
+  void hear_the_gone() const noexcept;
+
   std::size_t watched_candidate_ = 0;  // where all are needed
 };
 

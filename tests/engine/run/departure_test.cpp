@@ -225,6 +225,97 @@ TEST_CASE("nor does one that has left while others are still to come") {
   }
 }
 
+// ---- whoever of a node it falls to
+
+std::atomic<bool> others_may_send = false;
+
+/// Rank 0's wait for what rank 1 sends, or rank 2. Both leave while it looks which are there: when
+/// it has looked at rank 1, and before it looks at rank 2.
+class wait_for_any final : public collective_wait {
+public:
+  explicit wait_for_any(context& me) : collective_wait(me.state()), heard_(2) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      links_[i] = &me_.links().open(me_.ticket().link_lane, ranks_[i], purpose);
+      listeners_[i] = {.in = &heard_, .number = i};
+      links_[i]->listen(wire::coming::message, listeners_[i]);
+    }
+  }
+  ~wait_for_any() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      links_[i]->ignore(wire::coming::message, listeners_[i]);
+      me_.links().close(*links_[i], purpose);
+    }
+  }
+  wait_for_any(const wait_for_any&) = delete;
+  wait_for_any& operator=(const wait_for_any&) = delete;
+
+  bool ready() noexcept override { return !heard_.empty(); }
+  bool await_ready() noexcept { return ready(); }
+  std::size_t await_resume() {
+    rethrow_interruption();
+    return ranks_[heard_.first()];
+  }
+
+private:
+  static constexpr auto purpose = wire::links::purpose::listen;
+
+  std::span<const std::size_t> candidates() const noexcept override { return ranks_; }
+  bool awaits(std::size_t candidate) const noexcept override {
+    if (candidate == 1 && looked_at_first_) let_them_go();
+    return !heard_.contains(candidate) && (is_there(candidate) || (!is_there(0) && !is_there(1)));
+  }
+  std::exception_ptr in_vain(std::size_t rank) const noexcept override {
+    looked_at_first_ = true;
+    return collective_wait::in_vain(rank);
+  }
+  bool is_there(std::size_t candidate) const noexcept {
+    return me_.members().state(ranks_[candidate]) == wire::liveness::alive;
+  }
+  void let_them_go() const noexcept {
+    others_may_send = true;
+    while (is_there(0) || is_there(1)) std::this_thread::sleep_for(1ms);
+  }
+
+  static constexpr std::array<std::size_t, 2> ranks_ = {1, 2};
+  std::array<wire::link*, 2> links_;
+  std::array<wire::listener, 2> listeners_;
+  wire::arrival_set heard_;
+  mutable bool looked_at_first_ = false;
+};
+
+task<> send_if_first(context& me, const arguments&) {
+  me.arrive();
+  if (me.rank() == 0) {
+    std::size_t from = 0;
+    {
+      wait_for_any coming(me);
+      from = co_await coming;
+    }
+    CHECK(from == 1);
+    co_return co_await me.receive_note(from, {});
+  }
+  while (!others_may_send) std::this_thread::sleep_for(1ms);
+  if (me.rank() == 1) co_await me.send_note(0, {});
+}
+
+bool always(const shape&, const machine&, const arguments&) { return true; }
+stage_kind one_way(const shape&, const machine&, const arguments&) { return stage_kind::one_way; }
+
+TEST_CASE("nor does one that leaves right after another that did what fell to either") {
+  const algorithm either = {.id = "either",
+                            .what = collective::barrier,
+                            .summary = "one of two ranks sends",
+                            .source = "this test",
+                            .suits = always,
+                            .stages = one_way,
+                            .run = send_if_first};
+  const watchdog alive("leaving right after another");
+  others_may_send = false;
+  run_threads(3, [](team& of) { start(barrier(of)).wait(); },
+              {.node_of = {0, 1, 1}, .algorithms = {&either, 1}});
+  CHECK(others_may_send);
+}
+
 TEST_CASE("an engine stopped with an operation in flight breaks the team for the others") {
   const watchdog alive("engine stopped");
   std::array<std::optional<error>, 2> ended;
