@@ -8,7 +8,15 @@ namespace {
 
 struct scarcity {
   std::size_t bytes = 0;  // 0: of no size
+  std::size_t left = 0;   // until one is refused; 0: none will be
   std::size_t refused = 0;
+
+  bool refuses(std::size_t wanted) noexcept {
+    const bool is_last = left != 0 && --left == 0;
+    if (!is_last && (wanted != bytes || bytes == 0)) return false;
+    ++refused;
+    return true;
+  }
 };
 
 scarcity& here() noexcept {
@@ -17,11 +25,7 @@ scarcity& here() noexcept {
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
-  scarcity& now = here();
-  if (bytes == now.bytes && bytes != 0) {
-    ++now.refused;
-    throw std::bad_alloc();
-  }
+  if (here().refuses(bytes)) throw std::bad_alloc();
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
   if (memory == nullptr) throw std::bad_alloc();
@@ -31,6 +35,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 scarce_memory::scarce_memory(std::size_t bytes) noexcept { here() = {.bytes = bytes}; }
+scarce_memory::scarce_memory(number which) noexcept { here() = {.left = which.of_those_to_come}; }
 scarce_memory::~scarce_memory() { here() = {}; }
 std::size_t scarce_memory::refused() const noexcept { return here().refused; }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <list>
 #include <span>
 
 namespace muster::shm {
@@ -10,14 +10,25 @@ namespace muster::shm {
 class arena {
 public:
   explicit arena(std::span<std::byte> memory);
-  /// \throws error `errc::resource` when no free stretch is long enough.
+  /// Either gives a part, or changes nothing.
+  /// \throws error `errc::resource` when no free stretch is long enough
   std::span<std::byte> allocate(std::size_t bytes);
   void deallocate(std::span<std::byte> part) noexcept;
   bool contains(std::span<const std::byte> bytes) const noexcept;
 
 private:
+  struct stretch {
+    std::size_t offset;
+    std::size_t length;
+  };
+  /// One that is free, with what follows it, where nothing is between them.
+  void join_next(std::list<stretch>::iterator one) noexcept;
+
   std::span<std::byte> memory_;
-  std::map<std::size_t, std::size_t> free_;  // offset → length; neighbors are always joined
+  std::list<stretch> free_;  // in the order of offsets; neighbors are always joined
+  // With those that are free two more than there are parts given out: one more than there can be
+  // free, so that a part can always be taken back, before it is joined to others.
+  std::list<stretch> spare_;
 };
 
 }  // namespace muster::shm

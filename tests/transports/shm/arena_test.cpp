@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include <muster/base/error.hpp>
 
 #include "tests/harness/failure.hpp"
+#include "tests/harness/scarce_memory.hpp"
 #include "tools/conformance/random.hpp"
 
 namespace muster::testing {
@@ -47,6 +49,25 @@ TEST_CASE("what was given back is given out again, joined with its local peers")
   CHECK_THROWS_AS(all.allocate(2 * page), error);
   all.deallocate(two);
   CHECK(all.allocate(3 * page).data() == one.data());
+}
+
+TEST_CASE("without memory for its books nothing is given out, and nothing lost") {
+  shm::arena all(pages(4));
+  const auto one = all.allocate(page);
+  const auto two = all.allocate(page);
+  for (const std::size_t count : {1, 2}) {
+    const scarce_memory scarce(scarce_memory::number{1});
+    CHECK_THROWS_AS(all.allocate(count * page), std::bad_alloc);
+    CHECK(scarce.refused() == 1);
+  }
+  {
+    // What is taken back needs none.
+    const scarce_memory scarce(scarce_memory::number{1});
+    all.deallocate(one);
+    CHECK(scarce.refused() == 0);
+  }
+  all.deallocate(two);
+  CHECK(all.allocate(4 * page).data() == one.data());
 }
 
 TEST_CASE("used up: an error that says how much there was") {
