@@ -1,21 +1,17 @@
 // Where the kernel refuses to copy from another rank's memory, that rank stages it instead.
 
 #include <doctest/doctest.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <exception>
 #include <span>
 #include <string>
 
+#include "tests/harness/refuse_call.hpp"
 #include "tools/conformance/build.hpp"
 #include "tools/conformance/findings.hpp"
 #include "tools/conformance/random.hpp"
@@ -27,15 +23,7 @@ namespace {
 
 /// From here on the kernel refuses this thread, and no other, every copy from a process's memory.
 void refuse_copies() {
-  std::array<sock_filter, 4> program{{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  REQUIRE(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-  REQUIRE(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+  REQUIRE(refuse_call(SYS_process_vm_readv));
   char byte = 0;
   const iovec here{&byte, 1};
   REQUIRE(::process_vm_readv(::getpid(), &here, 1, &here, 1, 0) == -1);

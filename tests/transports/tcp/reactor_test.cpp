@@ -3,17 +3,13 @@
 #include "transports/tcp/reactor.hpp"
 
 #include <doctest/doctest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -27,29 +23,19 @@
 #include <muster/base/descriptor.hpp>
 #include <muster/base/error.hpp>
 
+#include "tests/harness/refuse_call.hpp"
+
 namespace muster::testing {
 namespace {
 
 using namespace std::chrono_literals;
 using tcp::reactor;
 
-/// As containers do: the program may not have an io_uring from now on.
-bool refuse_io_uring() {
-  std::array<sock_filter, 4> program = {
-      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // the call's number
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
-      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  const sock_fprog filter{.len = program.size(), .filter = program.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 /// What a process finds to which io_uring is refused.
 enum found { fell_back = 0, did_not = 1, could_not_try = 2 };
 
 int look_without_io_uring() {
-  if (!refuse_io_uring()) return could_not_try;
+  if (!refuse_call(SYS_io_uring_setup)) return could_not_try;
   std::string why;
   const bool is_epoll = tcp::make_reactor({}, &why)->which() == reactor::kind::epoll;
   if (!is_epoll || why != "Operation not permitted") return did_not;
