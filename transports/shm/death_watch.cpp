@@ -45,7 +45,7 @@ bool death_watch::outlives(std::size_t rank) const noexcept {
   std::array<pollfd, 2> either = {{{.fd = watched.get(), .events = POLLIN, .revents = 0},
                                    {.fd = over_.get(), .events = POLLIN, .revents = 0}}};
   // One that has left may go on for long without watching those after it.
-  constexpr int between_looks_ms = 1000;
+  constexpr int between_looks_ms = 500;
   while (!has_left(rank)) {
     const int ready = ::poll(either.data(), either.size(), between_looks_ms);
     if (ready < 0 && errno != EINTR) return false;
