@@ -35,13 +35,28 @@ struct diary final : stream::newsreader {
   }
 };
 
+struct fields {
+  std::uint32_t from;
+  std::uint32_t lane;
+  stream::frame::kind what;
+  std::uint32_t taken;
+  std::uint32_t bytes;
+};
+
+/// Of team 0. The kind is not in the braces, where g++ takes fewer bits for a loss.
+stream::frame frame_of(const fields& all) {
+  stream::frame made{};
+  made.from = all.from;
+  made.lane = all.lane;
+  made.what = all.what;
+  made.taken = all.taken & stream::taken_bits;
+  made.bytes = all.bytes;
+  return made;
+}
+
 stream::frame news_of(std::uint32_t kind) {
-  return {.team = 0,
-          .from = 0,
-          .lane = kind,
-          .what = stream::frame::kind::news,
-          .taken = 0,
-          .bytes = 0};
+  return frame_of(
+      {.from = 0, .lane = kind, .what = stream::frame::kind::news, .taken = 0, .bytes = 0});
 }
 
 struct party {
@@ -315,24 +330,24 @@ TEST_CASE_TEMPLATE("what a rank cannot have sent ends its connection", Joined, o
   // one of what was never sent, news that are too long.
   check_refused(
       Joined::make(),
-      {.team = 0, .from = 1, .lane = 0, .what = kind::message, .taken = 0, .bytes = 1 << 30}, 100);
+      frame_of({.from = 1, .lane = 0, .what = kind::message, .taken = 0, .bytes = 1 << 30}), 100);
   check_refused(
       Joined::make(),
-      {.team = 0, .from = 1, .lane = 0, .what = static_cast<kind>(77), .taken = 0, .bytes = 0}, 0);
+      frame_of({.from = 1, .lane = 0, .what = static_cast<kind>(77), .taken = 0, .bytes = 0}), 0);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 8, .what = kind::message, .taken = 0, .bytes = 10},
+                frame_of({.from = 1, .lane = 8, .what = kind::message, .taken = 0, .bytes = 10}),
                 10);
   check_refused(Joined::make(),
-                {.team = 0, .from = 0, .lane = 0, .what = kind::message, .taken = 0, .bytes = 10},
+                frame_of({.from = 0, .lane = 0, .what = kind::message, .taken = 0, .bytes = 10}),
                 10);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .taken = 0, .bytes = 3},
+                frame_of({.from = 1, .lane = 0, .what = kind::consumed, .taken = 0, .bytes = 3}),
                 3);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 0, .what = kind::consumed, .taken = 1, .bytes = 0},
+                frame_of({.from = 1, .lane = 0, .what = kind::consumed, .taken = 1, .bytes = 0}),
                 0);
   check_refused(Joined::make(),
-                {.team = 0, .from = 1, .lane = 0, .what = kind::news, .taken = 0, .bytes = 5000},
+                frame_of({.from = 1, .lane = 0, .what = kind::news, .taken = 0, .bytes = 5000}),
                 5000);
 }
 
