@@ -44,8 +44,8 @@ DECLARES = {
         strspn strstr""",
     "ctime": "size_t strftime time time_t tm",
     "deque": "deque erase_if",
-    "exception": """current_exception exception exception_ptr make_exception_ptr rethrow_exception terminate
-        uncaught_exceptions""",
+    "exception": """current_exception exception exception_ptr make_exception_ptr rethrow_exception
+        set_terminate terminate uncaught_exceptions""",
     "filesystem": "error_code filesystem",
     "fstream": "fstream flush ifstream ios ofstream streamsize",
     "functional": """bind_front bit_and bit_or bit_xor cref divides equal_to function greater hash identity invoke less

@@ -2,7 +2,8 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <muster/muster.hpp>
 
 #include "tests/soak/teams.hpp"
+#include "tests/soak/usage.hpp"
 #include "tools/conformance/build.hpp"
 #include "tools/conformance/watchdog.hpp"
 
@@ -30,22 +32,6 @@ task<> come_late(random_stream& random) {
     std::this_thread::yield();
   }
   co_return;
-}
-
-/// What of this process is in memory and no file's, in KiB.
-struct residence {
-  std::size_t own = 0;
-  std::size_t shared = 0;
-};
-
-residence resident() {
-  std::ifstream status("/proc/self/status");
-  residence all;
-  for (std::string word; status >> word;) {
-    if (word == "RssAnon:") status >> all.own;
-    if (word == "RssShmem:") status >> all.shared;
-  }
-  return all;
 }
 
 /// What a rank does in a round; its teams end with it.
@@ -98,19 +84,18 @@ private:
   /// After each pass as after the first, but for what depends on who was when where, and for
   /// rings: in one pass only some pairs of ranks come to use theirs, or all of it.
   bool memory_is_bounded(std::size_t pass) {
-    const residence now = resident();
+    const usage now = usage_now();
     if (pass == 0) warm_ = now;
     const std::size_t rings = of_.size() * of_.memory_bytes().links >> 10;
-    return is_bounded("its own", warm_.own, now.own, 0) &&
-           is_bounded("shared", warm_.shared, now.shared, rings);
+    return has_not_grown("its own", warm_.own, now.own, 0) &&
+           has_not_grown("shared", warm_.shared, now.shared, rings);
   }
 
-  bool is_bounded(const std::string& whose, std::size_t before, std::size_t now,
-                  std::size_t expected) {
-    constexpr std::size_t slack = 16 << 10;
-    if (now <= before + before / 4 + slack + expected) return true;
-    say(where_ + ": " + whose + " memory grew from " + std::to_string(before) + " to " +
-        std::to_string(now) + " KiB");
+  bool has_not_grown(std::string_view whose, std::size_t before, std::size_t now,
+                     std::size_t expected) const {
+    if (is_bounded(before, now, expected)) return true;
+    say(where_ + ": " + std::string(whose) + " memory grew from " + std::to_string(before) +
+        " to " + std::to_string(now) + " KiB");
     return false;
   }
 
@@ -118,7 +103,7 @@ private:
   const soak_job& job_;
   std::string where_;
   bool broken_ = false;
-  residence warm_;
+  usage warm_;
 };
 
 }  // namespace

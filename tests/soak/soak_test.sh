@@ -22,6 +22,22 @@ check "a killed rank is an error" test $? = 1
 check "which names the job" says "WRONG in job "
 check "and how to replay it" says "tools/test --soak-replay "
 
+runs --faults --for 5s --seed 1
+check "some seconds of random jobs whose ranks are lost" test $? = 0
+check "it says how many" eval 'grep -Eq "[1-9][0-9]* ranks lost, [1-9][0-9]* times gone on, told within .*: found nothing wrong" "$out"'
+
+# The ranks are known by the scores that this run keeps.
+"$soak" --faults --for 60s --seed 2 >"$out" 2>&1 &
+running=$!
+while kill -0 $running 2>/dev/null; do
+  pkill -9 -o -f -- "--scores /proc/$running/" 2>/dev/null
+  sleep 0.2
+done
+wait $running
+check "a rank that is lost, and should not be, is an error" test $? = 1
+check "which names the rank" says "did not end well"
+check "and how to replay it" eval 'says "tools/test --soak-replay " && says " --faults"'
+
 runs --for 20x
 check "a wrong time is refused" test $? = 105
 

@@ -1,0 +1,199 @@
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <muster/base/descriptor.hpp>
+
+#include "tests/soak/fault.hpp"
+#include "tests/soak/jobs.hpp"
+#include "tests/soak/scoreboard.hpp"
+#include "tools/conformance/random.hpp"
+
+extern "C" char** environ;
+
+namespace muster::testing {
+namespace {
+
+std::string path_of(const descriptor& file) {
+  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file.get());
+}
+
+[[noreturn]] void fail(int why, const char* what) {
+  throw std::system_error(why, std::generic_category(), what);
+}
+
+descriptor make_file(const char* name) {
+  descriptor file(::memfd_create(name, MFD_CLOEXEC));
+  if (!file) fail(errno, name);
+  return file;
+}
+
+/// What lets processes into a job.
+descriptor make_key(std::uint64_t seed) {
+  descriptor file = make_file("key");
+  const std::string key = "the soak's own " + std::to_string(seed) + std::string(32, '.');
+  if (::fchmod(file.get(), S_IRUSR | S_IWUSR) != 0) fail(errno, "key");
+  if (::write(file.get(), key.data(), key.size()) < 0) fail(errno, "key");
+  return file;
+}
+
+void print(const descriptor& file) {
+  std::array<char, 4096> part;
+  ::lseek(file.get(), 0, SEEK_SET);
+  for (long read = 0; (read = ::read(file.get(), part.data(), part.size())) > 0;) {
+    std::fwrite(part.data(), 1, static_cast<std::size_t>(read), stdout);
+  }
+}
+
+/// \param says where all that it prints goes
+pid_t spawn(const std::vector<std::string>& command, const std::vector<std::string>& variables,
+            const descriptor& says) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  std::vector<char*> all;
+  for (const std::string& each : variables) all.push_back(const_cast<char*>(each.c_str()));
+  for (char** each = environ; *each != nullptr; ++each) all.push_back(*each);
+  all.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_adddup2(&files, says.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, says.get(), STDERR_FILENO);
+  pid_t made = 0;
+  const int refused = ::posix_spawn(&made, words[0], &files, nullptr, words.data(), all.data());
+  ::posix_spawn_file_actions_destroy(&files);
+  if (refused != 0) fail(refused, "posix_spawn");
+  return made;
+}
+
+std::filesystem::path self() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+void run_by_launcher(const faulty_job& job, const std::vector<std::string>& command,
+                     const descriptor& says) {
+  // Longer than the ranks' own watchdogs.
+  std::vector<std::string> words = {self().parent_path() / "../../tools/command/muster",
+                                    "run",
+                                    "--grace",
+                                    "600",
+                                    "-n",
+                                    std::to_string(job.ranks)};
+  const auto add = [&](const char* option, std::size_t value) {
+    words.insert(words.end(), {option, std::to_string(value)});
+  };
+  if (job.hosts != 0) {
+    add("--hosts-made", job.hosts);
+  } else {
+    add("--nodes", job.nodes);
+  }
+  if (job.kernel_copies_from != 0) add("--kernel-copies-from", job.kernel_copies_from);
+  words.insert(words.end(), command.begin(), command.end());
+  ::waitpid(spawn(words, {}, says), nullptr, 0);
+}
+
+/// The ranks meet by themselves; nobody ends those that are left.
+void run_by_hand(const faulty_job& job, const std::vector<std::string>& command,
+                 const descriptor& says) {
+  constexpr std::uint64_t first_port = 20'000;
+  constexpr std::uint64_t ports = 12'000;  // below those that the system gives away
+  const descriptor key = make_key(job.seed);
+  const std::uint64_t port = first_port + (derive(job.seed, ::getpid()) % ports);
+  std::vector<pid_t> ranks;
+  for (std::size_t rank = 0; rank < job.ranks; ++rank) {
+    ranks.push_back(spawn(
+        command,
+        {"MUSTER_RENDEZVOUS=127.0.0.1:" + std::to_string(port), "MUSTER_KEY_FILE=" + path_of(key),
+         "MUSTER_SIZE=" + std::to_string(job.ranks), "MUSTER_RANK=" + std::to_string(rank)},
+        says));
+  }
+  for (const pid_t each : ranks) ::waitpid(each, nullptr, 0);
+}
+
+class all_faulty final : public jobs {
+public:
+  bool run(std::uint64_t seed) override {
+    const faulty_job job = make_faulty_job(seed);
+    const scoreboard all;
+    const std::vector<std::string> command = {
+        self(), "--faults", "--rank-of", std::to_string(seed), "--scores", all.path()};
+    const descriptor says = make_file("output");
+    if (job.nodes == 0) {
+      run_by_hand(job, command, says);
+    } else {
+      run_by_launcher(job, command, says);
+    }
+    const bool well = is_well(job, *all);
+    if (!well) {
+      print(says);
+      std::printf("WRONG in %s\n%s\n", testing::describe(job).c_str(), how_to_replay(job).c_str());
+    }
+    std::fflush(stdout);
+    count(job, *all);
+    return well;
+  }
+
+  std::string describe(std::uint64_t seed) const override {
+    return testing::describe(make_faulty_job(seed)) + "\n";
+  }
+
+  std::string summary() const override {
+    std::string text = std::to_string(lost_) + " ranks lost, " + std::to_string(shrinks_) +
+                       " times gone on, told within " + std::to_string(longest_ / 1'000'000) +
+                       " ms";
+    if (longest_ != 0) text += " (job " + std::to_string(longest_in_) + ")";
+    if (left_waiting_ != 0) {
+      text += ", " + std::to_string(left_waiting_) + " ranks left waiting by shrink";
+    }
+    return text;
+  }
+
+private:
+  /// Ranks to which nothing happens that ends them have said that all was right.
+  static bool is_well(const faulty_job& job, const scores& all) {
+    bool well = true;
+    for (std::size_t rank = 0; rank < job.ranks; ++rank) {
+      const bool may_end = std::ranges::any_of(job.faults, [&](const fault& each) {
+        return each.rank == rank && (ends_rank(each.what) || each.what == fault::kind::no_memory);
+      });
+      if (all.well[rank] || (may_end && all.gone[rank] != 0)) continue;
+      std::printf("rank %zu did not end well\n", rank);
+      well = false;
+    }
+    return well;
+  }
+
+  void count(const faulty_job& job, const scores& all) {
+    lost_ += static_cast<std::size_t>(
+        std::ranges::count_if(all.gone, [](const auto& at) { return at != 0; }));
+    shrinks_ += all.shrinks;
+    left_waiting_ += all.left_waiting;
+    // One that is stopped is told when it goes on.
+    const bool stops = std::ranges::any_of(
+        job.faults, [](const fault& each) { return each.what == fault::kind::stop; });
+    if (stops || all.longest <= longest_) return;
+    longest_ = all.longest;
+    longest_in_ = job.seed;
+  }
+
+  std::size_t lost_ = 0;
+  std::size_t shrinks_ = 0;
+  std::size_t left_waiting_ = 0;
+  std::int64_t longest_ = 0;
+  std::uint64_t longest_in_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<jobs> faulty_jobs() { return std::make_unique<all_faulty>(); }
+
+}  // namespace muster::testing

@@ -1,0 +1,55 @@
+#include "tests/soak/strike.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <string>
+#include <system_error>
+
+#include <muster/base/descriptor.hpp>
+
+namespace muster::testing {
+namespace {
+
+void require(bool well, const char* what) {
+  if (!well) throw std::system_error(errno, std::generic_category(), what);
+}
+
+timespec length(std::chrono::nanoseconds of) {
+  constexpr std::chrono::nanoseconds second = std::chrono::seconds(1);
+  return {of / second, (of % second).count()};
+}
+
+}  // namespace
+
+helper stop_process(std::chrono::microseconds after, std::chrono::milliseconds how_long) {
+  return helper([whom = ::getpid(), until = length(after), then = length(how_long)] {
+    ::nanosleep(&until, nullptr);
+    if (::getppid() == whom) ::kill(whom, SIGSTOP);
+    ::nanosleep(&then, nullptr);
+    if (::getppid() == whom) ::kill(whom, SIGCONT);
+  });
+}
+
+helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds how_long) {
+  const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+  const std::string script = "sleep " + std::to_string(seconds(after)) +
+                             "; ip link set eth0 down; sleep " + std::to_string(seconds(how_long)) +
+                             "; ip link set eth0 up";
+  return helper([text = script.c_str()] { ::execl("/bin/sh", "sh", "-c", text, nullptr); });
+}
+
+// New descriptors have the lowest number that is free.
+no_descriptors::no_descriptors() {
+  require(::getrlimit(RLIMIT_NOFILE, &before_) == 0, "getrlimit");
+  const descriptor lowest(::dup(STDERR_FILENO));
+  require(static_cast<bool>(lowest), "dup");
+  const rlimit none{static_cast<rlim_t>(lowest.get()), before_.rlim_max};
+  require(::setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+}
+
+no_descriptors::~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+}  // namespace muster::testing

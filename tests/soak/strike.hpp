@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace muster::testing {
+
+/// Does something after a while, whatever this thread does.
+class delayed {
+public:
+  delayed(std::chrono::microseconds after, std::function<void()> what)
+      : thread_([after, what = std::move(what)] {
+          std::this_thread::sleep_for(after);
+          what();
+        }) {}
+
+private:
+  std::jthread thread_;
+};
+
+/// A process of its own, for what this one cannot do to itself; its end is awaited.
+class helper {
+public:
+  /// \param what done there; it may only do what a signal's handler may
+  template <class What>
+  explicit helper(const What& what) : child_(::fork()) {
+    if (child_ != 0) return;
+    what();
+    ::_exit(0);
+  }
+  helper(helper&& other) noexcept : child_(std::exchange(other.child_, -1)) {}
+  helper& operator=(helper&&) = delete;
+  ~helper() {
+    if (child_ > 0) ::waitpid(child_, nullptr, 0);
+  }
+
+private:
+  pid_t child_;
+};
+
+/// This process is stopped after a while, and goes on after another.
+helper stop_process(std::chrono::microseconds after, std::chrono::milliseconds how_long);
+/// The first interface of this process's host is down after a while, and up after another.
+helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds how_long);
+
+/// While it lives, this process gets no more descriptors.
+class no_descriptors {
+public:
+  no_descriptors();
+  ~no_descriptors();
+  no_descriptors(const no_descriptors&) = delete;
+  no_descriptors& operator=(const no_descriptors&) = delete;
+
+private:
+  rlimit before_{};
+};
+
+}  // namespace muster::testing
