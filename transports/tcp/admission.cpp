@@ -81,6 +81,7 @@ admission::state admission::connect_on() noexcept {
     if (!how) return state::under_way;
     if (*how != 0) {
       broken_ = *how == ECONNREFUSED || *how == ECONNRESET;
+      unreachable_ = is_unreachable(*how);
       return state::failed;
     }
     if (!send(greeting{magic, mine_})) return state::failed;

@@ -56,6 +56,8 @@ public:
   const parties& who() const noexcept { return who_; }
   /// Of one that failed: whether the other side went away, and did nothing wrong.
   bool has_ended() const noexcept { return broken_; }
+  /// The same: whether there was no way to the other side.
+  bool was_unreachable() const noexcept { return unreachable_; }
   /// Of the side that is named to. \returns whether the other side could be told
   bool accept() noexcept;
   void yield() noexcept;
@@ -84,6 +86,7 @@ private:
   job_key key_;
   bool connects_;
   bool broken_ = false;
+  bool unreachable_ = false;
   int step_ = 0;
   parties who_{};
   nonce mine_{};

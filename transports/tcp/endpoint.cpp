@@ -169,7 +169,7 @@ void endpoint::look(stream::connections& of) noexcept {
   if (carrier_ != nullptr) carrier_->look();
   // Looks are some ten nanoseconds apart, or a yield; asking for the time takes longer than one.
   constexpr unsigned between = 64;
-  if (is_tended_ && ++looks_ % between == 0) tend_all();
+  if ((is_tended_ || !unreached_.empty()) && ++looks_ % between == 0) tend_all();
 }
 
 void endpoint::note(int descriptor, stream::connections& of) noexcept {
@@ -206,6 +206,10 @@ void endpoint::tend_all() noexcept {
     if (each == nullptr || each->is_closed()) continue;
     watches_ = each->tend() || watches_;
   }
+  for (peer_connection* const each : made_) {
+    if (each == nullptr || !unreached_.contains(each->peer())) continue;
+    for (std::size_t i = 0; i < subflows_to(each->peer()); ++i) begin_connecting(*each, i);
+  }
   std::vector<std::pair<std::size_t, std::size_t>> late;
   for (const attempt& each : attempts_) {
     const bool is_late = each.is_mine && each.began + longest_attempt < now;
@@ -234,7 +238,9 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
     run_short(errno);
     return made_[peer]->close();
   }
-  if (!socket) return miss(peer, subflow, false);
+  if (!socket) {
+    return miss(peer, subflow, is_unreachable(errno) ? missed::unreachable : missed::wrong);
+  }
   const admission::parties who{.from = static_cast<std::uint32_t>(how_.rank),
                                .to = static_cast<std::uint32_t>(peer),
                                .subflow = static_cast<std::uint32_t>(subflow)};
@@ -310,9 +316,13 @@ void endpoint::advance(int socket, stream::connections& of) noexcept {
   const std::size_t subflow = at->subflow;
   const bool was_mine = at->is_mine;
   const bool has_ended = at->with.has_ended();
+  const bool was_unreachable = at->with.was_unreachable();
   attempts_.erase(at);
   if (was_mine) {
-    miss(peer, subflow, has_ended);
+    miss(peer, subflow,
+         has_ended         ? missed::gone
+         : was_unreachable ? missed::unreachable
+                           : missed::wrong);
   } else if (!has_ended) {
     std::fputs("muster: refused a connection of somebody who is not of this job\n", stderr);
   }
@@ -366,6 +376,7 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   if (heartbeat_) heartbeat_->greet(peer);
   const auto now = clock::now();
   times_[peer][subflow] = {.retry = now + between_attempts, .opened = now};
+  unreached_.erase(peer);
   peer_connection& made = *made_[peer];
   const bool is_first = !made.is_open();
   made.open(subflow, std::move(socket), std::move(watching));
@@ -387,15 +398,25 @@ void endpoint::run_short(int why) noexcept {
 }
 
 // Where nobody listens any more, nobody is missed: a rank that died has local peers that know.
-void endpoint::miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept {
+void endpoint::miss(std::size_t peer, std::size_t subflow, missed how) noexcept {
   times_[peer][subflow].retry = clock::now() + between_attempts;
   const auto is_another = [peer](const attempt& one) { return one.is_mine && one.peer == peer; };
   const auto is_untried = [](const times& one) { return one.retry == moment{}; };
   if (std::ranges::any_of(times_[peer], is_untried)) return;  // it is their turn now
   if (is_open_to(peer) || find_attempt(is_another) != attempts_.end()) return;
-  if (!is_gone) return lose(*made_[peer], "it does not answer as a rank of this job");
+  if (how == missed::unreachable && may_be_back(peer)) return;
+  if (how == missed::unreachable) return lose(*made_[peer], "there is no way to it");
+  if (how == missed::wrong) return lose(*made_[peer], "it does not answer as a rank of this job");
+  unreached_.erase(peer);
   gone_.emplace(peer, clock::now() + doubt);
   made_[peer]->close();
+}
+
+// As long as one may be silent that was reached before.
+bool endpoint::may_be_back(std::size_t peer) noexcept {
+  const auto now = clock::now();
+  const auto since = unreached_.try_emplace(peer, now).first->second;
+  return how_.timeout.count() == 0 || now < since + how_.timeout;
 }
 
 void endpoint::decide_on_gone() noexcept {
@@ -412,6 +433,7 @@ void endpoint::lose(peer_connection& from, const std::string& why) noexcept {
 }
 
 void endpoint::note_loss(std::size_t peer, const std::string& why) noexcept {
+  unreached_.erase(peer);
   if (states_[peer] != wire::liveness::alive) return;
   states_[peer] = wire::liveness::died;
   losses_[peer] = "at " + peers_[peer].front().to.text() + " " + why;
@@ -434,11 +456,11 @@ wire::liveness endpoint::state(std::size_t rank) noexcept {
 }
 
 void endpoint::arm() noexcept {
-  if (is_tended_) {
+  if (is_tended_ || !unreached_.empty()) {
     next_tending_ = {};
     tend_all();
   }
-  if (watches_ || !gone_.empty()) set_timer();
+  if (watches_ || !gone_.empty() || !unreached_.empty()) set_timer();
   if (heartbeat_) heartbeat_->note_sleep();
   if (carrier_ != nullptr) carrier_->arm();
   reactor_->arm();

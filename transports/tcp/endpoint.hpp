@@ -148,8 +148,12 @@ private:
   void decide_on_gone() noexcept;
   /// The system has refused a socket. \param why its error number
   void run_short(int why) noexcept;
-  /// An attempt to connect has failed. \param is_gone nobody listens there any more
-  void miss(std::size_t peer, std::size_t subflow, bool is_gone) noexcept;
+  /// Why an attempt to connect has failed: nobody listens there any more, there is no way there
+  /// now, or something else listens.
+  enum class missed { gone, unreachable, wrong };
+  void miss(std::size_t peer, std::size_t subflow, missed how) noexcept;
+  /// Whether one that is not reached is not to be given up yet.
+  bool may_be_back(std::size_t peer) noexcept;
   void note_loss(std::size_t peer, const std::string& why) noexcept;
   void accept_all(const listener& at) noexcept;
   void add(attempt&& one) noexcept;
@@ -188,7 +192,8 @@ private:
   std::vector<std::string> losses_;  // by rank
   std::unique_ptr<heartbeat> heartbeat_;
   std::vector<news> for_newcomers_;
-  std::optional<stream::frame> farewell_;         // once this rank leaves
+  std::optional<stream::frame> farewell_;              // once this rank leaves
+  std::unordered_map<std::size_t, moment> unreached_;  // to whom there was no way, since when
   std::unordered_map<std::size_t, moment> gone_;  // who left unheard, until when that is doubted
 };
 

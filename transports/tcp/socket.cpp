@@ -123,6 +123,11 @@ void limit_unsent(int socket, std::size_t bytes) noexcept {
   set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(bytes));
 }
 
+bool is_unreachable(int why) noexcept {
+  return why == ENETUNREACH || why == EHOSTUNREACH || why == ENETDOWN || why == EHOSTDOWN ||
+         why == ETIMEDOUT || why == EADDRNOTAVAIL;
+}
+
 std::optional<int> how_connected(int socket) noexcept {
   pollfd one{.fd = socket, .events = POLLOUT, .revents = 0};
   if (::poll(&one, 1, 0) != 1) return std::nullopt;

@@ -40,6 +40,8 @@ descriptor begin_connecting(const address& to, const address& from = {}) noexcep
 void keep_alive(int socket, std::chrono::milliseconds idle) noexcept;
 /// It has room no more while so many bytes wait in it that were never sent.
 void limit_unsent(int socket, std::size_t bytes) noexcept;
+/// Whether a connection failed with this error number since there is no way to the other side now.
+bool is_unreachable(int why) noexcept;
 /// Of a socket that `begin_connecting` gave: nothing while it is on its way; then 0, or the
 /// system's error number.
 std::optional<int> how_connected(int socket) noexcept;

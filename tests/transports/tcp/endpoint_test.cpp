@@ -4,13 +4,20 @@
 #include "transports/tcp/endpoint.hpp"
 
 #include <doctest/doctest.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -287,6 +294,49 @@ TEST_CASE_TEMPLATE("where nobody listens any more the rank has left, after a whi
   }
   CHECK(two.first->reach.state(1) == wire::liveness::left);
   CHECK(so_far() >= 1s);
+}
+
+// ---- no way to a peer, for a while
+
+/// Of the loopback interface of this process's own network: with its address there is a way, and
+/// without it none.
+bool set_loopback(in_addr_t address) {
+  const descriptor any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq one{};
+  std::strcpy(one.ifr_name, "lo");
+  one.ifr_flags = IFF_UP;
+  if (::ioctl(any.get(), SIOCSIFFLAGS, &one) != 0) return false;
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(address);
+  std::memcpy(&one.ifr_addr, &at, sizeof at);
+  return ::ioctl(any.get(), SIOCSIFADDR, &one) == 0;
+}
+
+/// In a process of its own: the status with which it ends is 0 where all is right.
+template <class Joined>
+int talk_while_there_is_no_way() {
+  if (::unshare(CLONE_NEWNET) != 0 || !set_loopback(INADDR_LOOPBACK)) return 2;
+  couple two = Joined::make();
+  if (!set_loopback(INADDR_ANY)) return 3;
+  two.first->all.to(1).owe_news(news_of(7), {});
+  const auto until = std::chrono::steady_clock::now() + 300ms;
+  two.until([&] { return std::chrono::steady_clock::now() > until; });
+  if (two.first->reach.state(1) != wire::liveness::alive) return 4;
+  if (!two.second->heard.kinds.empty() || !set_loopback(INADDR_LOOPBACK)) return 5;
+  // Nobody asks for it meanwhile.
+  return two.until([&] { return !two.second->heard.kinds.empty(); }) ? 0 : 6;
+}
+
+TEST_CASE_TEMPLATE("a peer to which there is no way at first is reached when there is one", Joined,
+                   one, one_by_uring) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) ::_exit(talk_while_there_is_no_way<Joined>());
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE_TEMPLATE("a stranger's connection ends, and the ranks go on", Joined, one, one_by_uring) {
