@@ -40,13 +40,16 @@ void death_watch::run() const noexcept {
 bool death_watch::outlives(std::size_t rank) const noexcept {
   // relaxed: it joined before this rank began.
   const auto process = job_.line(rank).process.load(std::memory_order_relaxed);
-  const descriptor watched(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  if (!watched) return errno == ESRCH;
-  std::array<pollfd, 2> either = {{{.fd = watched.get(), .events = POLLIN, .revents = 0},
+  descriptor watched;
+  std::array<pollfd, 2> either = {{{.fd = -1, .events = POLLIN, .revents = 0},
                                    {.fd = over_.get(), .events = POLLIN, .revents = 0}}};
-  // One that has left may go on for long without watching those after it.
+  // One that has left may go on for long without watching those after it. And the program may have
+  // no descriptor left for a while.
   constexpr int between_looks_ms = 500;
   while (!has_left(rank)) {
+    if (!watched) watched = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    if (!watched && errno != EMFILE && errno != ENFILE && errno != ENOMEM) return errno == ESRCH;
+    either[0].fd = watched.get();  // poll passes over none
     const int ready = ::poll(either.data(), either.size(), between_looks_ms);
     if (ready < 0 && errno != EINTR) return false;
     if (ready > 0) return (either[1].revents & POLLIN) == 0;
