@@ -29,6 +29,7 @@ void spread(random_stream& random, faulty_job& job) {
   switch (random.below(4)) {
     case 0:
       job.nodes = 0;
+      job.kernel_copies_from = 0;  // a word of `muster run`
       break;
     case 1:
       job.nodes = 1 + random.below(job.ranks);
@@ -54,8 +55,15 @@ fault make_fault(random_stream& random, const faulty_job& job) {
   return made;
 }
 
-/// Whether one more can happen.
+/// Whether one more can happen. With a rank what it has begun may end, and its network stay down.
 bool fits(const fault& more, const faulty_job& job) {
+  const auto is_also = [&](auto what) {
+    return std::ranges::any_of(
+        job.faults, [&](const fault& each) { return each.rank == more.rank && what(each.what); });
+  };
+  const auto is_rail_down = [](fault::kind what) { return what == fault::kind::rail_down; };
+  if (is_rail_down(more.what)) return !is_also(may_end_rank);
+  if (may_end_rank(more.what) && is_also(is_rail_down)) return false;
   if (!ends_rank(more.what)) return true;
   std::size_t ended = 0;
   for (const fault& each : job.faults) {
@@ -83,6 +91,8 @@ void break_again_and_again(random_stream& random, faulty_job& job) {
 
 bool ends_rank(fault::kind what) { return what <= fault::kind::leave; }
 
+bool may_end_rank(fault::kind what) { return ends_rank(what) || what == fault::kind::no_memory; }
+
 bool breaks_team(fault::kind what) {
   return what == fault::kind::revoke || what == fault::kind::deadline ||
          what == fault::kind::no_memory;
@@ -94,8 +104,8 @@ faulty_job make_faulty_job(std::uint64_t seed) {
   job.seed = seed;
   job.ranks = 2 + random.below(8);
   job.rounds = 3 + random.below(20);
-  spread(random, job);
   if (random.one_in(2)) job.kernel_copies_from = 4096;
+  spread(random, job);
   for (std::size_t left = 1 + random.below(6); left != 0; --left) {
     const fault more = make_fault(random, job);
     if (fits(more, job)) job.faults.push_back(more);

@@ -35,6 +35,8 @@ struct fault {
 
 /// Whether the rank is gone then, for sure.
 bool ends_rank(fault::kind what);
+/// The same, or perhaps.
+bool may_end_rank(fault::kind what);
 /// Whether the team is broken then, or may be, while all ranks are there.
 bool breaks_team(fault::kind what);
 
@@ -46,7 +48,7 @@ struct faulty_job {
   std::size_t kernel_copies_from = 0;  ///< as `muster run` takes it
   std::size_t rounds = 1;
   bool without_io_uring = false;  ///< the kernel refuses it
-  std::vector<fault> faults;      ///< one ends a rank at most, and some rank none
+  std::vector<fault> faults;      ///< one of these ends a rank at most, and not all ranks
 };
 
 struct faulty_round {

@@ -23,6 +23,7 @@ namespace muster::testing {
 struct scores {
   std::array<std::atomic<std::int64_t>, 16> gone{};  ///< each rank's end by a fault
   std::array<std::atomic<bool>, 16> well{};          ///< each rank: all that it saw was right
+  std::array<std::atomic<bool>, 16> left{};  ///< each rank: the same, and then its world ended
   /// Whether some rank has begun to break the team, and is there.
   std::atomic<bool> broken{};
   /// The longest time from a rank's end to an error that tells of it.

@@ -26,11 +26,11 @@ runs --faults --for 5s --seed 1
 check "some seconds of random jobs whose ranks are lost" test $? = 0
 check "it says how many" eval 'grep -Eq "[1-9][0-9]* ranks lost, [1-9][0-9]* times gone on, told within .*: found nothing wrong" "$out"'
 
-# The ranks are known by the scores that this run keeps.
+# The ranks are known by the scores that this run keeps; a launcher has the same words behind others.
 "$soak" --faults --for 60s --seed 2 >"$out" 2>&1 &
 running=$!
 while kill -0 $running 2>/dev/null; do
-  pkill -9 -o -f -- "--scores /proc/$running/" 2>/dev/null
+  pkill -9 -o -f -- "^[^ ]* --faults --rank-of [0-9]* --scores /proc/$running/" 2>/dev/null
   sleep 0.2
 done
 wait $running

@@ -1,9 +1,12 @@
 #include "tests/soak/strike.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <string>
 #include <system_error>
@@ -24,20 +27,29 @@ timespec length(std::chrono::nanoseconds of) {
 
 }  // namespace
 
+helper::~helper() {
+  if (child_ == 0) return;  // it is another's
+  int status = -1;
+  if (child_ > 0 && ::waitpid(child_, &status, 0) == child_ && status == 0) return;
+  std::fputs("what was to happen to this rank has not\n", stderr);
+  std::abort();
+}
+
 helper stop_process(std::chrono::microseconds after, std::chrono::milliseconds how_long) {
   return helper([whom = ::getpid(), until = length(after), then = length(how_long)] {
     ::nanosleep(&until, nullptr);
     if (::getppid() == whom) ::kill(whom, SIGSTOP);
     ::nanosleep(&then, nullptr);
     if (::getppid() == whom) ::kill(whom, SIGCONT);
+    ::_exit(0);
   });
 }
 
 helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds how_long) {
   const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
   const std::string script = "sleep " + std::to_string(seconds(after)) +
-                             "; ip link set eth0 down; sleep " + std::to_string(seconds(how_long)) +
-                             "; ip link set eth0 up";
+                             "; ip link set eth0 down && sleep " +
+                             std::to_string(seconds(how_long)) + " && ip link set eth0 up";
   return helper([text = script.c_str()] { ::execl("/bin/sh", "sh", "-c", text, nullptr); });
 }
 

@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -25,21 +24,20 @@ private:
   std::jthread thread_;
 };
 
-/// A process of its own, for what this one cannot do to itself; its end is awaited.
+/// A process of its own, for what this one cannot do to itself; its end is awaited. Where it fails,
+/// this process ends: what was to happen has not.
 class helper {
 public:
-  /// \param what done there; it may only do what a signal's handler may
+  /// \param what done there, up to the process's end; it may only do what a signal's handler may
   template <class What>
   explicit helper(const What& what) : child_(::fork()) {
     if (child_ != 0) return;
     what();
-    ::_exit(0);
+    ::_exit(1);
   }
-  helper(helper&& other) noexcept : child_(std::exchange(other.child_, -1)) {}
+  helper(helper&& other) noexcept : child_(std::exchange(other.child_, 0)) {}
   helper& operator=(helper&&) = delete;
-  ~helper() {
-    if (child_ > 0) ::waitpid(child_, nullptr, 0);
-  }
+  ~helper();
 
 private:
   pid_t child_;

@@ -30,27 +30,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds longest(rounds(60, 240));
+constexpr std::chrono::seconds patience(rounds(60, 240));
+/// Longer than the silence after which a rank of another host is lost.
+constexpr std::chrono::seconds shrinking_takes(rounds(15, 60));
 
 /// How this rank ends, where a fault of its own says so.
 struct fault_exception : std::runtime_error {
   fault_exception() : std::runtime_error("a fault of the soak") {}
 };
 
-task<> come_late(random_stream& random) {
-  if (random.one_in(8)) std::this_thread::sleep_for(std::chrono::microseconds(random.below(300)));
-  co_return;
-}
-
 class survivor {
 public:
   survivor(world& here, const faulty_job& job, scores& all)
       : all_(here.team()), job_(job), scores_(all) {}
 
+  survivor(const survivor&) = delete;
+  survivor& operator=(const survivor&) = delete;
+
   /// The process is about to end, since an exception has gone too far.
   void terminate() noexcept {
-    if (failing_allocation_ == 0) return;
     // Where what others send has no memory: docs/guarantees.md.
+    if (scarce_ == nullptr || scarce_->refused() == 0) return;
     note_end();
     ::_exit(7);
   }
@@ -58,10 +58,10 @@ public:
   /// Whether all that it saw was right; also where it leaves before the others.
   bool run() {
     while (round_ <= job_.rounds) {
-      if (!strike()) return true;
+      if (!strike_all_due()) return true;
       where_ = "rank " + std::to_string(all_.rank()) + ", generation " +
                std::to_string(generation_) + ", round " + std::to_string(round_);
-      const watchdog alive(describe(job_) + "; " + where_, longest, how_to_replay(job_));
+      const watchdog alive(describe(job_) + "; " + where_, patience, how_to_replay(job_));
       if (attempt([this] { run_round(); })) {
         ++round_;
       } else {
@@ -79,7 +79,7 @@ private:
   team& here() const { return rest_ ? *rest_ : all_; }
 
   /// The faults of this rank whose time has come. False: it leaves.
-  bool strike() {
+  bool strike_all_due() {
     no_descriptors_.reset();
     deadline_.reset();
     failing_allocation_ = 0;
@@ -153,7 +153,8 @@ private:
       check(why);
     } catch (const std::bad_alloc&) {
       if (failing_allocation_ == 0) throw;
-      here().revoke("no memory");
+      // Where no call had begun, the others wait for it.
+      if (!here().failure()) here().revoke("no memory");
     }
     return false;
   }
@@ -165,9 +166,10 @@ private:
     findings found;
     const lateness pause = come_late;
     std::optional<scarce_memory> scarce;
-    if (failing_allocation_ != 0) {
-      scarce.emplace(scarce_memory::number{failing_allocation_});
-    }
+    if (failing_allocation_ != 0) scarce.emplace(scarce_memory::number{failing_allocation_});
+    scarce_ = scarce ? &*scarce : nullptr;
+    const std::unique_ptr<survivor, void (*)(survivor*)> at_end(
+        this, [](survivor* me) { me->scarce_ = nullptr; });
     try {
       auto all = make_calls(here(), round.calls, round.how, found, pause);
       if (deadline_) all = with_timeout(*deadline_, std::move(all));
@@ -179,46 +181,50 @@ private:
     wrong_ += found.take();
   }
 
-  /// Made by all, or by none: then each is told that something ran out.
+  /// Ranks of one machine need no descriptor for another team.
   void make_team() {
-    try {
-      const auto made = start(duplicate(here())).wait();
-      start(barrier(*made)).wait();
-    } catch (const error& why) {
-      if (why.code() != errc::resource) throw;
-      if (why.rank() >= here().size()) wrong_ += std::string("no rank named: ") + why.what() + "\n";
+    const auto made = start(duplicate(here())).wait();
+    start(barrier(*made)).wait();
+  }
+
+  void check(const error& why) {
+    note_how_soon(why);
+    if (is_explained(why)) return;
+    wrong_ +=
+        std::string("failed, and nothing had happened that explains it: ") + why.what() + "\n";
+  }
+
+  bool is_explained(const error& why) const {
+    switch (static_cast<errc>(why.code().value())) {
+      case errc::rank_died:
+      case errc::rank_left:
+        return std::ranges::any_of(scores_.gone, [](const auto& at) { return at != 0; });
+      case errc::stopped:
+      case errc::deadline_exceeded:
+      case errc::resource:
+      // A call that had no memory to begin is left out, and the next one made instead.
+      case errc::mismatched_call:
+        return scores_.broken;
+      default:
+        return false;
     }
   }
 
-  /// A rank or several are gone, and the error says so.
-  void check(const error& why) {
+  /// How long after the latest sudden end that it may tell of; of others only the beginning is
+  /// known.
+  void note_how_soon(const error& why) {
     const std::int64_t now = steady_now();
-    const bool tells_of_loss = why.code() == errc::rank_died || why.code() == errc::rank_left;
-    // A call that had no memory to begin is left out, and the next one made instead.
-    const bool tells_of_end = why.code() == errc::stopped ||
-                              why.code() == errc::deadline_exceeded ||
-                              why.code() == errc::resource || why.code() == errc::mismatched_call;
     std::int64_t since = 0;
-    std::size_t gone = 0;
-    for (std::size_t rank = 0; rank < job_.ranks; ++rank) {
-      const std::int64_t at = scores_.gone[rank];
-      if (at == 0) continue;
-      ++gone;
-      // Of the others only the beginning of their ends is known.
-      const bool is_sudden = std::ranges::any_of(job_.faults, [&](const fault& each) {
-        return each.rank == rank &&
-               (each.what == fault::kind::kill || each.what == fault::kind::exit);
-      });
-      if (is_sudden && gone > known_gone_) since = std::max(since, at);
+    for (const fault& each : job_.faults) {
+      const std::int64_t at = scores_.gone[each.rank];
+      const bool is_sudden = each.what == fault::kind::kill || each.what == fault::kind::exit;
+      if (is_sudden && at != 0 && !known_gone_[each.rank]) since = std::max(since, at);
     }
-    if (!(tells_of_loss && gone != 0) && !(tells_of_end && scores_.broken)) {
-      wrong_ += std::string("failed, with ") + std::to_string(gone) + " lost: " + why.what() + "\n";
-    } else if (tells_of_loss && since != 0) {
-      std::int64_t before = scores_.longest;
-      while (before < now - since && !scores_.longest.compare_exchange_weak(before, now - since)) {
-      }
+    for (std::size_t rank = 0; rank < job_.ranks; ++rank) known_gone_[rank] = scores_.gone[rank];
+    if (why.code() != errc::rank_died || since == 0) return;
+    std::int64_t before = scores_.longest;
+    while (before < now - since && !scores_.longest.compare_exchange_weak(before, now - since)) {
     }
-    known_gone_ = gone;
   }
 
   /// With those that are left, from the first round that none of them has completed without the
@@ -227,10 +233,10 @@ private:
     const std::int64_t begun = steady_now();
     std::unique_ptr<team> fewer;
     try {
-      fewer = start(here().engine(), with_timeout(5s, shrink(here()))).wait();
+      fewer = start(here().engine(), with_timeout(shrinking_takes, shrink(here()))).wait();
     } catch (const error& why) {
       if (why.code() != errc::deadline_exceeded) throw;
-      // A death in the last round: docs/guarantees.md.
+      // As a death in the last round may have it: docs/guarantees.md.
       gives_up_ = std::ranges::any_of(scores_.gone, [&](const auto& at) { return at > begun; });
       if (!gives_up_) throw;
       ++scores_.left_waiting;
@@ -239,31 +245,36 @@ private:
     rest_ = std::move(fewer);
     ++generation_;
     if (rest_->rank() == 0) ++scores_.shrinks;
+    check_members();
+    round_ = start(allreduce(*rest_, round_, max)).wait();
+    check_usage();
+  }
+
+  /// All that are there are of the team.
+  void check_members() {
     std::vector<std::size_t> members(rest_->size());
     const std::size_t me[] = {all_.rank()};
     start(allgather(*rest_, std::span(me), std::span(members))).wait();
     for (std::size_t rank = 0; rank < job_.ranks; ++rank) {
-      // Of those that are done the last barrier needs nothing more.
+      // Those that are done need the last barrier no more.
       const bool is_there = scores_.gone[rank] == 0 && !scores_.well[rank];
-      if (is_there && std::ranges::count(members, rank) != 1) {
-        wrong_ += "rank " + std::to_string(rank) + " is there, and not of the team of " +
-                  std::to_string(members.size()) + " that are left\n";
-      }
+      if (!is_there || std::ranges::count(members, rank) == 1) continue;
+      wrong_ += "rank " + std::to_string(rank) + " is there, and not of the team of " +
+                std::to_string(members.size()) + " that are left\n";
     }
-    round_ = start(allreduce(*rest_, round_, max)).wait();
-    check_usage();
   }
 
   /// When the team was made anew often enough for what it takes to be there.
   void check_usage() {
     constexpr std::size_t warm = 8;
     if (generation_ < warm) return;
+    no_descriptors_.reset();  // to look needs one
     const usage now = usage_now();
     if (generation_ == warm) warm_ = now;
     // Not all need be there, and little of it touched, from the start.
     const std::size_t connections = 2 * job_.ranks;
     constexpr std::size_t touched = 40 << 10;
-    if (now.threads <= warm_.threads + helpers_.size() &&
+    if (now.threads <= warm_.threads + (ends_ ? 1 : 0) &&
         now.descriptors <= warm_.descriptors + connections &&
         is_bounded(warm_.own, now.own, touched) && is_bounded(warm_.shared, now.shared, touched)) {
       return;
@@ -282,7 +293,7 @@ private:
   std::unique_ptr<team> rest_;
   std::size_t generation_ = 0;
   std::size_t round_ = 0;
-  std::size_t known_gone_ = 0;
+  std::vector<bool> known_gone_ = std::vector<bool>(job_.ranks);
   std::vector<bool> is_struck_ = std::vector<bool>(job_.faults.size());
   bool gives_up_ = false;
   std::string where_;
@@ -291,6 +302,7 @@ private:
   std::optional<no_descriptors> no_descriptors_;
   std::optional<std::chrono::microseconds> deadline_;
   std::size_t failing_allocation_ = 0;  // of this round; 0: none
+  const scarce_memory* scarce_ = nullptr;
   std::list<helper> helpers_;
   std::optional<delayed> ends_;
 };
@@ -300,24 +312,33 @@ survivor*& this_one() {
   return one;
 }
 
+/// \returns whether all was right
+bool run(world& here, const faulty_job& job, scores& all) {
+  survivor me(here, job, all);
+  this_one() = &me;
+  const bool well = me.run();
+  this_one() = nullptr;
+  all.well[here.team().rank()] = well;  // before it leaves
+  if (!well) std::fprintf(stderr, "rank %zu: %s", here.team().rank(), me.wrong().c_str());
+  return well;
+}
+
 }  // namespace
 
 int be_survivor_of(const faulty_job& job, const std::string& path) {
+  std::set_terminate([] {
+    if (this_one() != nullptr) this_one()->terminate();
+    std::abort();
+  });
   try {
     const scoreboard all(path);
-    const watchdog alive("start or end of " + describe(job), longest * 3, how_to_replay(job));
+    const watchdog alive("in all, " + describe(job), patience * 3, how_to_replay(job));
     if (job.without_io_uring && !refuse_call(SYS_io_uring_setup)) return 2;
-    world here;
-    const std::size_t rank = here.team().rank();
-    survivor me(here, job, *all);
-    this_one() = &me;
-    std::set_terminate([] {
-      this_one()->terminate();
-      std::abort();
-    });
-    const bool well = me.run();
-    all->well[rank] = well;  // before it leaves
-    if (!well) std::fprintf(stderr, "rank %zu: %s", rank, me.wrong().c_str());
+    auto here = std::make_unique<world>();
+    const std::size_t rank = here->team().rank();
+    const bool well = run(*here, job, *all);
+    here.reset();
+    all->left[rank] = well;
     return well ? 0 : 1;
   } catch (const fault_exception&) {
     return 3;
