@@ -71,7 +71,7 @@ admission::admission(descriptor socket, const job_key& key)
 
 admission::state admission::advance() noexcept {
   const state now = connects_ ? connect_on() : accept_on();
-  return broken_ ? state::failed : now;
+  return why_ == failure::gone ? state::failed : now;
 }
 
 admission::state admission::connect_on() noexcept {
@@ -80,8 +80,8 @@ admission::state admission::connect_on() noexcept {
     const auto how = how_connected(socket_.get());
     if (!how) return state::under_way;
     if (*how != 0) {
-      broken_ = *how == ECONNREFUSED || *how == ECONNRESET;
-      unreachable_ = is_unreachable(*how);
+      if (*how == ECONNREFUSED || *how == ECONNRESET) why_ = failure::gone;
+      if (is_unreachable(*how)) why_ = failure::unreachable;
       return state::failed;
     }
     if (!send(greeting{magic, mine_})) return state::failed;
@@ -151,7 +151,7 @@ template <class Message>
 bool admission::send(const Message& message) noexcept {
   const iovec all{const_cast<Message*>(&message), sizeof message};
   const moved sent = send_some(socket_.get(), {&all, 1});
-  broken_ = broken_ || sent.bytes != sizeof message;
+  if (sent.bytes != sizeof message) why_ = failure::gone;
   return sent.bytes == sizeof message;
 }
 
@@ -161,7 +161,7 @@ std::optional<Message> admission::receive() noexcept {
   while (bytes_read_ < sizeof(Message)) {
     const iovec rest{read_.data() + bytes_read_, sizeof(Message) - bytes_read_};
     const moved got = receive_some(socket_.get(), {&rest, 1});
-    broken_ = broken_ || got.ended == moved::how::over;
+    if (got.ended == moved::how::over) why_ = failure::gone;
     if (got.ended != moved::how::some) return std::nullopt;
     bytes_read_ += got.bytes;
   }

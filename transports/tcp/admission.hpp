@@ -54,10 +54,13 @@ public:
   state advance() noexcept;
   /// Who connects, once named.
   const parties& who() const noexcept { return who_; }
-  /// Of one that failed: whether the other side went away, and did nothing wrong.
-  bool has_ended() const noexcept { return broken_; }
-  /// The same: whether there was no way to the other side.
-  bool was_unreachable() const noexcept { return unreachable_; }
+  enum class failure {
+    wrong,        ///< what is there is not of this job
+    gone,         ///< the other side went away, or is not there, and did nothing wrong
+    unreachable,  ///< there is no way to it now
+  };
+  /// Of one that failed.
+  failure why() const noexcept { return why_; }
   /// Of the side that is named to. \returns whether the other side could be told
   bool accept() noexcept;
   void yield() noexcept;
@@ -76,7 +79,7 @@ private:
   bool verify(const mac& got, char side) const noexcept;
   template <class Message>
   bool send(const Message& message) noexcept;
-  /// The next message, once it is whole. Sets `broken_` where it will never be.
+  /// The next message, once it is whole. Says that the other side is gone where it will never be.
   template <class Message>
   std::optional<Message> receive() noexcept;
   state connect_on() noexcept;
@@ -85,8 +88,7 @@ private:
   descriptor socket_;
   job_key key_;
   bool connects_;
-  bool broken_ = false;
-  bool unreachable_ = false;
+  failure why_ = failure::wrong;
   int step_ = 0;
   parties who_{};
   nonce mine_{};

@@ -205,9 +205,7 @@ void endpoint::tend_all() noexcept {
   for (peer_connection* const each : made_) {
     if (each == nullptr || each->is_closed()) continue;
     watches_ = each->tend() || watches_;
-  }
-  for (peer_connection* const each : made_) {
-    if (each == nullptr || !unreached_.contains(each->peer())) continue;
+    if (!unreached_.contains(each->peer())) continue;
     for (std::size_t i = 0; i < subflows_to(each->peer()); ++i) begin_connecting(*each, i);
   }
   std::vector<std::pair<std::size_t, std::size_t>> late;
@@ -239,7 +237,8 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
     return made_[peer]->close();
   }
   if (!socket) {
-    return miss(peer, subflow, is_unreachable(errno) ? missed::unreachable : missed::wrong);
+    using enum admission::failure;
+    return miss(peer, subflow, is_unreachable(errno) ? unreachable : wrong);
   }
   const admission::parties who{.from = static_cast<std::uint32_t>(how_.rank),
                                .to = static_cast<std::uint32_t>(peer),
@@ -315,15 +314,11 @@ void endpoint::advance(int socket, stream::connections& of) noexcept {
   const std::size_t peer = at->peer;
   const std::size_t subflow = at->subflow;
   const bool was_mine = at->is_mine;
-  const bool has_ended = at->with.has_ended();
-  const bool was_unreachable = at->with.was_unreachable();
+  const admission::failure why = at->with.why();
   attempts_.erase(at);
   if (was_mine) {
-    miss(peer, subflow,
-         has_ended         ? missed::gone
-         : was_unreachable ? missed::unreachable
-                           : missed::wrong);
-  } else if (!has_ended) {
+    miss(peer, subflow, why);
+  } else if (why != admission::failure::gone) {
     std::fputs("muster: refused a connection of somebody who is not of this job\n", stderr);
   }
 }
@@ -398,15 +393,16 @@ void endpoint::run_short(int why) noexcept {
 }
 
 // Where nobody listens any more, nobody is missed: a rank that died has local peers that know.
-void endpoint::miss(std::size_t peer, std::size_t subflow, missed how) noexcept {
+void endpoint::miss(std::size_t peer, std::size_t subflow, admission::failure why) noexcept {
+  using enum admission::failure;
   times_[peer][subflow].retry = clock::now() + between_attempts;
   const auto is_another = [peer](const attempt& one) { return one.is_mine && one.peer == peer; };
   const auto is_untried = [](const times& one) { return one.retry == moment{}; };
   if (std::ranges::any_of(times_[peer], is_untried)) return;  // it is their turn now
   if (is_open_to(peer) || find_attempt(is_another) != attempts_.end()) return;
-  if (how == missed::unreachable && may_be_back(peer)) return;
-  if (how == missed::unreachable) return lose(*made_[peer], "there is no way to it");
-  if (how == missed::wrong) return lose(*made_[peer], "it does not answer as a rank of this job");
+  if (why == unreachable && may_be_back(peer)) return;
+  if (why == unreachable) return lose(*made_[peer], "there is no way to it");
+  if (why == wrong) return lose(*made_[peer], "it does not answer as a rank of this job");
   unreached_.erase(peer);
   gone_.emplace(peer, clock::now() + doubt);
   made_[peer]->close();

@@ -148,10 +148,8 @@ private:
   void decide_on_gone() noexcept;
   /// The system has refused a socket. \param why its error number
   void run_short(int why) noexcept;
-  /// Why an attempt to connect has failed: nobody listens there any more, there is no way there
-  /// now, or something else listens.
-  enum class missed { gone, unreachable, wrong };
-  void miss(std::size_t peer, std::size_t subflow, missed how) noexcept;
+  /// An attempt to connect has failed.
+  void miss(std::size_t peer, std::size_t subflow, admission::failure why) noexcept;
   /// Whether one that is not reached is not to be given up yet.
   bool may_be_back(std::size_t peer) noexcept;
   void note_loss(std::size_t peer, const std::string& why) noexcept;
