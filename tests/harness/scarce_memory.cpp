@@ -37,7 +37,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 scarce_memory::scarce_memory(std::size_t bytes) noexcept { here() = {.bytes = bytes}; }
 scarce_memory::scarce_memory(number which) noexcept { here() = {.left = which.of_those_to_come}; }
 scarce_memory::~scarce_memory() { here() = {}; }
-std::size_t scarce_memory::refused() const noexcept { return here().refused; }
+std::size_t scarce_memory::refused() noexcept { return here().refused; }
 
 }  // namespace muster::testing
 

@@ -18,8 +18,8 @@ public:
   scarce_memory(const scarce_memory&) = delete;
   scarce_memory& operator=(const scarce_memory&) = delete;
 
-  /// How many have thrown.
-  std::size_t refused() const noexcept;
+  /// How many have thrown, on this thread, while one of these lives.
+  static std::size_t refused() noexcept;
 };
 
 }  // namespace muster::testing

@@ -1,7 +1,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,38 +12,23 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <muster/base/descriptor.hpp>
 
 #include "tests/soak/fault.hpp"
 #include "tests/soak/jobs.hpp"
+#include "tests/soak/memory_file.hpp"
 #include "tests/soak/scoreboard.hpp"
-#include "tools/conformance/random.hpp"
 
 extern "C" char** environ;
 
 namespace muster::testing {
 namespace {
 
-std::string path_of(const descriptor& file) {
-  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file.get());
-}
-
-[[noreturn]] void fail(int why, const char* what) {
-  throw std::system_error(why, std::generic_category(), what);
-}
-
-descriptor make_file(const char* name) {
-  descriptor file(::memfd_create(name, MFD_CLOEXEC));
-  if (!file) fail(errno, name);
-  return file;
-}
-
 /// What lets processes into a job.
 descriptor make_key(std::uint64_t seed) {
-  descriptor file = make_file("key");
+  descriptor file = make_memory_file("key");
   const std::string key = "the soak's own " + std::to_string(seed) + std::string(32, '.');
   if (::fchmod(file.get(), S_IRUSR | S_IWUSR) != 0) fail(errno, "key");
   if (::write(file.get(), key.data(), key.size()) < 0) fail(errno, "key");
@@ -141,7 +125,7 @@ public:
     const scoreboard all;
     const std::vector<std::string> command = {
         self(), "--faults", "--rank-of", std::to_string(seed), "--scores", all.path()};
-    const descriptor says = make_file("output");
+    const descriptor says = make_memory_file("output");
     if (job.nodes == 0) {
       run_by_hand(job, command, says);
     } else {

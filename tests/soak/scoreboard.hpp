@@ -12,9 +12,10 @@
 #include <cstdint>
 #include <new>
 #include <string>
-#include <system_error>
 
 #include <muster/base/descriptor.hpp>
+
+#include "tests/soak/memory_file.hpp"
 
 namespace muster::testing {
 
@@ -29,7 +30,7 @@ struct scores {
   /// The longest time from a rank's end to an error that tells of it.
   std::atomic<std::int64_t> longest{};
   std::atomic<std::size_t> shrinks{};
-  /// Times that a death in shrink's last round left a rank waiting for its deadline.
+  /// Times that a rank waited for `shrink` until its deadline, while another had ended.
   std::atomic<std::size_t> left_waiting{};
 };
 
@@ -40,33 +41,28 @@ inline std::int64_t steady_now() {
 class scoreboard {
 public:
   /// A new one.
-  scoreboard() : file_(::memfd_create("scores", MFD_CLOEXEC)) {
-    if (!file_ || ::ftruncate(file_.get(), sizeof(scores)) != 0) fail();
+  scoreboard() : file_(make_memory_file("scores")) {
+    if (::ftruncate(file_.get(), sizeof(scores)) != 0) fail(errno, "scores");
     new (map()) scores;
   }
   /// That of another process. \param path see `path`
   explicit scoreboard(const std::string& path) : file_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
-    if (!file_) fail();
+    if (!file_) fail(errno, "scores");
     map();
   }
   ~scoreboard() { ::munmap(all_, sizeof(scores)); }
   scoreboard(const scoreboard&) = delete;
   scoreboard& operator=(const scoreboard&) = delete;
 
-  std::string path() const {
-    return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(file_.get());
-  }
+  std::string path() const { return path_of(file_); }
   scores& operator*() const noexcept { return *static_cast<scores*>(all_); }
   scores* operator->() const noexcept { return static_cast<scores*>(all_); }
 
 private:
-  [[noreturn]] static void fail() {
-    throw std::system_error(errno, std::generic_category(), "scoreboard");
-  }
   void* map() {
     constexpr int access = PROT_READ | PROT_WRITE;
     all_ = ::mmap(nullptr, sizeof(scores), access, MAP_SHARED, file_.get(), 0);
-    if (all_ == MAP_FAILED) fail();
+    if (all_ == MAP_FAILED) fail(errno, "scores");
     return all_;
   }
 

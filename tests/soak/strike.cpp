@@ -9,16 +9,13 @@
 #include <cstdlib>
 #include <ctime>
 #include <string>
-#include <system_error>
 
 #include <muster/base/descriptor.hpp>
 
+#include "tests/soak/memory_file.hpp"
+
 namespace muster::testing {
 namespace {
-
-void require(bool well, const char* what) {
-  if (!well) throw std::system_error(errno, std::generic_category(), what);
-}
 
 timespec length(std::chrono::nanoseconds of) {
   constexpr std::chrono::nanoseconds second = std::chrono::seconds(1);
@@ -55,11 +52,11 @@ helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds h
 
 // New descriptors have the lowest number that is free.
 no_descriptors::no_descriptors() {
-  require(::getrlimit(RLIMIT_NOFILE, &before_) == 0, "getrlimit");
+  if (::getrlimit(RLIMIT_NOFILE, &before_) != 0) fail(errno, "getrlimit");
   const descriptor lowest(::dup(STDERR_FILENO));
-  require(static_cast<bool>(lowest), "dup");
+  if (!lowest) fail(errno, "dup");
   const rlimit none{static_cast<rlim_t>(lowest.get()), before_.rlim_max};
-  require(::setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+  if (::setrlimit(RLIMIT_NOFILE, &none) != 0) fail(errno, "setrlimit");
 }
 
 no_descriptors::~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }

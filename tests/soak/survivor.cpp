@@ -50,7 +50,7 @@ public:
   /// The process is about to end, since an exception has gone too far.
   void terminate() noexcept {
     // Where what others send has no memory: docs/guarantees.md.
-    if (scarce_ == nullptr || scarce_->refused() == 0) return;
+    if (scarce_memory::refused() == 0) return;
     note_end();
     ::_exit(7);
   }
@@ -167,9 +167,6 @@ private:
     const lateness pause = come_late;
     std::optional<scarce_memory> scarce;
     if (failing_allocation_ != 0) scarce.emplace(scarce_memory::number{failing_allocation_});
-    scarce_ = scarce ? &*scarce : nullptr;
-    const std::unique_ptr<survivor, void (*)(survivor*)> at_end(
-        this, [](survivor* me) { me->scarce_ = nullptr; });
     try {
       auto all = make_calls(here(), round.calls, round.how, found, pause);
       if (deadline_) all = with_timeout(*deadline_, std::move(all));
@@ -302,7 +299,6 @@ private:
   std::optional<no_descriptors> no_descriptors_;
   std::optional<std::chrono::microseconds> deadline_;
   std::size_t failing_allocation_ = 0;  // of this round; 0: none
-  const scarce_memory* scarce_ = nullptr;
   std::list<helper> helpers_;
   std::optional<delayed> ends_;
 };
