@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +45,27 @@ std::size_t cache_bytes() {
   return kibibytes != 0 ? kibibytes << 10 : std::size_t{32} << 20;
 }
 
+/// Memory that the system has filled already: a page after another, at each one's first use, would
+/// take most of the time here.
+class filled_memory {
+public:
+  explicit filled_memory(std::size_t bytes)
+      : base_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)),
+        bytes_(bytes) {
+    if (base_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  filled_memory(const filled_memory&) = delete;
+  filled_memory& operator=(const filled_memory&) = delete;
+  ~filled_memory() { ::munmap(base_, bytes_); }
+
+  std::span<char> bytes() const noexcept { return {static_cast<char*>(base_), bytes_}; }
+
+private:
+  void* base_;
+  std::size_t bytes_;
+};
+
 /// Best bytes per nanosecond of `copy_block(offset)` over `bytes`.
 template <class CopyBlock>
 double throughput(std::size_t bytes, int repetitions, CopyBlock copy_block) {
@@ -58,10 +82,10 @@ double throughput(std::size_t bytes, int repetitions, CopyBlock copy_block) {
 struct buffers {
   pid_t process;
   const char* theirs;
-  const std::vector<char>& here;
+  std::span<const char> here;
 };
 
-copy_speed measure_copies(const buffers& from, std::vector<char>& to, std::size_t bytes,
+copy_speed measure_copies(const buffers& from, std::span<char> to, std::size_t bytes,
                           int repetitions) {
   std::vector<char> stage(block, 1);
   copy_speed speed;
@@ -76,7 +100,7 @@ copy_speed measure_copies(const buffers& from, std::vector<char>& to, std::size_
 }
 
 /// A small read's time: the best of some rounds, since others may want the processor, too.
-double measure_call_ns(const buffers& from, std::vector<char>& to) {
+double measure_call_ns(const buffers& from, std::span<char> to) {
   constexpr int calls = 8;
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 5; ++round) {
@@ -88,8 +112,9 @@ double measure_call_ns(const buffers& from, std::vector<char>& to) {
 }
 
 /// Fills in what concerns copies; `process` is whose memory `from` is, at the same address here.
-void measure_copies(muster::machine& seen, pid_t process, const std::vector<char>& from) {
-  std::vector<char> to(from.size(), 2);
+void measure_copies(muster::machine& seen, pid_t process, std::span<const char> from) {
+  const filled_memory memory(from.size());
+  const std::span<char> to = memory.bytes();
   const buffers both{process, from.data(), from};
   seen.foreign_allowed = read_process(process, from.data(), to.data(), 64);
   seen.foreign_call_ns = measure_call_ns(both, to);
@@ -99,7 +124,7 @@ void measure_copies(muster::machine& seen, pid_t process, const std::vector<char
 }
 
 /// The same from a child of this process, as ranks will do it.
-void measure_copies_in_child(muster::machine& seen, const std::vector<char>& from) {
+void measure_copies_in_child(muster::machine& seen, std::span<const char> from) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return;
   let_others_read();  // as ranks will
@@ -125,11 +150,13 @@ muster::machine measure(ranks_are kind) {
   muster::machine seen;
   seen.processors = static_cast<std::uint32_t>(std::max<std::size_t>(1, allowed_cpus().size()));
   seen.cache_bytes = cache_bytes();
-  const std::vector<char> from(std::max(seen.cache_bytes / block * block, small_message), 1);
+  // Of each of the two buffers, so that both are more than the cache holds.
+  const std::size_t beyond_cache = seen.cache_bytes / 8 * 5 / block * block;
+  const filled_memory from(std::max(beyond_cache, small_message));
   if (kind == ranks_are::threads) {
-    measure_copies(seen, ::getpid(), from);
+    measure_copies(seen, ::getpid(), from.bytes());
   } else {
-    measure_copies_in_child(seen, from);
+    measure_copies_in_child(seen, from.bytes());
   }
   // Threads copy from each other's memory without a call.
   seen.zero_copy_from =
