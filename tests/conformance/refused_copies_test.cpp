@@ -76,8 +76,10 @@ void check_every_row(refused to) {
   const auto ranks = sanitized ? std::span<const std::size_t>(few) : all;
   constexpr layout nodes[] = {layout::one_node, layout::uneven, layout::node_each};
   constexpr movement data[] = {movement::foreign};
+  auto number = static_cast<std::uint64_t>(to) << 32U;
   for (const world_case& world : worlds(ranks, nodes, data)) {
     for (const algorithm& row : tested_rows()) {
+      if (!is_tried(number++)) continue;
       const std::string wrong = run_row(row, world, to);
       CHECK_MESSAGE(wrong.empty(), wrong);
     }

@@ -83,8 +83,11 @@ TEST_CASE("every algorithm wherever it suits") {
   constexpr std::size_t fewer[] = {1, 2, 3, 5};
   const auto counts = sanitized ? std::span<const std::size_t>(fewer) : ranks;
   std::uint64_t turn = run_seed();
+  std::uint64_t number = 0;
   for (const algorithm& row : tested_rows()) {
-    for (const world_case& world : worlds_in_turn(counts, turn++)) check_row(row, world);
+    for (const world_case& world : worlds_in_turn(counts, turn++)) {
+      if (is_tried(number++)) check_row(row, world);
+    }
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include <muster/base/random.hpp>
 
+#include "tools/conformance/build.hpp"
+
 namespace muster::testing {
 
 using muster::random_stream;
@@ -19,6 +21,10 @@ inline std::uint64_t derive(std::uint64_t seed, std::uint64_t n) noexcept {
 
 /// The seed of this run: `MUSTER_TEST_SEED` from the environment, or a new one every time.
 std::uint64_t run_seed();
+
+/// Whether the n-th of many cases is tried: under sanitizers, where each takes 5 to 10 times as
+/// long, one in three is, chosen by the run's seed.
+inline bool is_tried(std::uint64_t n) { return !sanitized || derive(run_seed(), n) % 3 == 0; }
 
 /// "replay with MUSTER_TEST_SEED=…", for messages.
 std::string how_to_replay();

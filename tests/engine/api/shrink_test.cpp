@@ -19,6 +19,7 @@
 #include "tests/harness/failure.hpp"
 #include "tests/harness/layouts.hpp"
 #include "tests/support/says.hpp"
+#include "tools/conformance/random.hpp"
 #include "tools/conformance/watchdog.hpp"
 
 namespace muster::testing {
@@ -49,8 +50,10 @@ void break_by_deadline(team& of) {
 }
 
 TEST_CASE("of a whole team: the same ranks, and the old one goes on") {
+  std::uint64_t number = 0;
   for (const std::size_t ranks : {1, 2, 3, 5, 8, 17}) {
     for (const thread_options& layout : all_layouts(ranks)) {
+      if (!is_tried(number++)) continue;
       const watchdog alive("shrink of a whole team");
       run_threads(
           ranks,
@@ -70,8 +73,10 @@ TEST_CASE("of a whole team: the same ranks, and the old one goes on") {
 }
 
 TEST_CASE("of a team that a deadline broke, again and again") {
+  std::uint64_t number = 0;
   for (const std::size_t ranks : {2, 3, 8}) {
     for (const thread_options& layout : all_layouts(ranks)) {
+      if (!is_tried(number++)) continue;
       const watchdog alive("shrink of a broken team");
       run_threads(
           ranks,
