@@ -6,11 +6,15 @@ example=$PWD/$1
 
 # Includes are as -I says: nothing of ours is left unsaid as a header of the system would.
 flags=(-std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$prefix/include")
+# What headers of folders take in of the standard library is read once: tests/layering sees to it that it is named.
+find "$prefix/include/muster" -name '*.hpp' -exec grep -hoE '^#include <[a-z_]+>' {} + | sort -u >"$folder/standard.hpp"
+check "clang++-19 reads the standard library" does clang++-19 "${flags[@]/-fsyntax-only/-xc++-header}" "$folder/standard.hpp" -o "$folder/standard.pch"
 # compile COMPILER HEADER: what it says goes beside the others' output.
 compile() {
-  local trilinos=()
-  [[ $2 != kokkos* ]] || trilinos=(-isystem /usr/include/trilinos)
-  echo "#include <muster/$2>" | "$1" "${flags[@]}" "${trilinos[@]}" -x c++ - >"$folder/$1.${2//\//.}" 2>&1
+  local more=()
+  [[ $2 != kokkos* ]] || more=(-isystem /usr/include/trilinos)
+  [[ $1 != clang* || $2 != */* ]] || more+=(-include-pch "$folder/standard.pch")
+  echo "#include <muster/$2>" | "$1" "${flags[@]}" "${more[@]}" -x c++ - >"$folder/$1.${2//\//.}" 2>&1
 }
 mapfile -t headers < <(cd "$prefix/include/muster" && find . -name '*.hpp' -printf '%P\n' | sort)
 check "there are headers" test "${#headers[@]}" -gt 60
