@@ -131,7 +131,11 @@ void measure_copies_in_child(muster::machine& seen, std::span<const char> from) 
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    measure_copies(seen, parent, from);
+    try {
+      measure_copies(seen, parent, from);
+    } catch (const std::bad_alloc&) {
+      ::_exit(1);
+    }
     const ssize_t written = ::write(ends[1], &seen, sizeof seen);
     ::_exit(written == sizeof seen ? 0 : 1);
   }
@@ -150,7 +154,7 @@ muster::machine measure(ranks_are kind) {
   muster::machine seen;
   seen.processors = static_cast<std::uint32_t>(std::max<std::size_t>(1, allowed_cpus().size()));
   seen.cache_bytes = cache_bytes();
-  // Of each of the two buffers, so that both are more than the cache holds.
+  // Of each of the two buffers, so that both together are more than the cache holds.
   const std::size_t beyond_cache = seen.cache_bytes / 8 * 5 / block * block;
   const filled_memory from(std::max(beyond_cache, small_message));
   if (kind == ranks_are::threads) {
