@@ -11,9 +11,7 @@ namespace muster::testing {
 namespace {
 
 void check_all(std::span<const world_case> each, std::span<const std::size_t> counts) {
-  std::uint64_t number = 0;
   for (const world_case& world : each) {
-    if (!is_tried(number++)) continue;
     const std::string wrong =
         run_world(world, all_calls(world.ranks, counts, datatype::int32, sum), {});
     CHECK_MESSAGE(wrong.empty(), wrong);

@@ -11,7 +11,8 @@ namespace muster::shm {
 /// Whether ranks will be processes of their own or threads of this one.
 enum class ranks_are { processes, threads };
 
-/// Measures this machine with the processors that the calling thread may use, in 10 to 100 ms. With
+/// Measures this machine with the processors that the calling thread may use. It copies more than
+/// the last-level cache holds: with 32 MiB of that, less than 0.2 s in a virtual machine. With
 /// `processes` it forks a child, to see whether one may read another's memory; call it before other
 /// threads exist.
 muster::machine measure(ranks_are kind);

@@ -146,8 +146,8 @@ traces() {
   pgrep -f "$(program leaving)"
 }
 
-# With one number of ranks a program runs for its report instead, which is as strict but for that. Every other number is
-# the other MPI's: how many ranks there are concerns the library, which is the same for both.
+# With one number of ranks a program runs for its report instead, which is as strict but for that. Of a list every other
+# number is the other MPI's: how many ranks there are concerns the library, which is the same for both.
 each() {
   local name=$1 ranks number=0 own
   own=$([ "$mpi" = openmpi ] && echo 0 || echo 1)

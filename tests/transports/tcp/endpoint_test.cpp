@@ -241,7 +241,7 @@ TEST_CASE_TEMPLATE("of a long message that is taken back nothing comes that was 
   constexpr std::size_t piece = std::size_t{256} << 10;
   std::size_t whole = 0;
   for (std::size_t bytes = piece; bytes < 36 * piece; bytes += piece) {
-    if (!is_tried(bytes)) continue;
+    if (!is_tried(bytes / piece)) continue;
     couple two = Joined::make();
     const auto head = bytes_of(6, 16);
     const auto sent = bytes_of(5, bytes);
