@@ -88,7 +88,7 @@ engine::engine(engine_options options, doorbell bell)
       waiting_(options.waiting),
       bell_(std::move(bell)),
       sources_(std::move(options.sources)),
-      wakeups_(bell_.descriptor(), sources_),
+      wakeups_(bell_.descriptor(), sources_, options.more_sources),
       clock_(options.clock) {
   // The constructing thread is the usual caller, and makes frames before it drives anything.
   if (!has_own_thread_) frame_pool::adopt(pool_.get());
@@ -289,6 +289,56 @@ std::string engine::describe_waits() const {
     text += entry->describe() + "\n";
   }
   return text;
+}
+
+void engine::add_source(progress_source& source) {
+  sources_.push_back(&source);
+  try {
+    wakeups_.add(source);
+  } catch (...) {
+    sources_.pop_back();
+    throw;
+  }
+}
+
+namespace {
+
+/// A coroutine that does something where it is resumed, and goes.
+struct errand {
+  struct promise_type {
+    errand get_return_object() noexcept {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { std::terminate(); }
+  };
+  std::coroutine_handle<> itself;
+};
+
+template <class Deed>
+errand run_errand(Deed deed, std::atomic<bool>& done) {
+  deed();
+  // release: whoever waits sees what was done, and nothing of this is used any more.
+  done.store(true, std::memory_order_release);
+  co_return;
+}
+
+}  // namespace
+
+void engine::remove_source(progress_source& source) noexcept {
+  if (!thread_.joinable() || on_own_thread()) return forget_source(source);
+  std::atomic<bool> done = false;
+  posted entry;
+  entry.resume = run_errand([&] { forget_source(source); }, done).itself;
+  post(entry);
+  while (!done.load(std::memory_order_acquire)) std::this_thread::yield();
+}
+
+void engine::forget_source(progress_source& source) noexcept {
+  wakeups_.remove(source);
+  std::erase(sources_, &source);
 }
 
 bool engine::anything_ready() noexcept {

@@ -72,6 +72,7 @@ struct engine_options {
   std::vector<int> processors = {};
   /// Polled, and armed before the engine sleeps; they outlive it.
   std::vector<progress_source*> sources = {};
+  bool more_sources = false;  ///< others may be added: its descriptor is one for several already
   /// Not null: instead of the system's; outlives the engine.
   virtual_clock* clock = nullptr;
 };
@@ -186,6 +187,14 @@ public:
     return first_ != nullptr && first_ == last_ && first_->awaits_other_cores_only();
   }
 
+  /// From now on this is a source, too, until it is removed; only where the options said so. On the
+  /// thread that drives the engine, but not from a source.
+  /// \throws error `errc::resource`
+  void add_source(progress_source& source);
+  /// The same, or from any thread where the engine has one of its own: afterwards the source is not
+  /// used any more.
+  void remove_source(progress_source& source) noexcept;
+
   /// What is waited for, for messages: one line a wait.
   std::string describe_waits() const;
 
@@ -214,6 +223,7 @@ private:
   void sleep();
   void nap(clock_time waited);
   void wake() noexcept;
+  void forget_source(progress_source& source) noexcept;
   bool resume_posted();
   void watch_and_arm() noexcept;
   bool anything_ready() noexcept;

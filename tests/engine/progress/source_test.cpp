@@ -83,6 +83,32 @@ TEST_CASE("what has come before the sleep prevents it") {
   CHECK(work.ready());
 }
 
+TEST_CASE("a source that is added wakes the engine, until it is removed") {
+  const watchdog alive("source: added");
+  engine here({.progress = progress::external, .more_sources = true});
+  const int descriptor = here.wakeup_descriptor();
+  gate at;
+  mail source(at);
+  here.add_source(source);
+  CHECK(here.wakeup_descriptor() == descriptor);
+  future<> work = start(here, pass(at));
+  REQUIRE(here.prepare_to_sleep());
+  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
+  CHECK(::poll(&entry, 1, 0) == 0);
+  source.come();
+  CHECK(::poll(&entry, 1, 0) == 1);
+  CHECK(here.poll());
+  CHECK(work.ready());
+  CHECK(source.armed == source.disarmed);
+
+  here.remove_source(source);
+  const int armed = source.armed;
+  source.come();
+  CHECK(here.prepare_to_sleep());
+  CHECK(::poll(&entry, 1, 0) == 0);
+  CHECK(source.armed == armed);
+}
+
 /// Opens a gate once it was armed, or after a while before that, and is slow to be armed.
 class slow_to_arm final : public progress_source {
 public:
