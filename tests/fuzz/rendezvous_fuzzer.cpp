@@ -87,7 +87,7 @@ bool succeeds(Deed deed) {
 
 /// What goes before each answer.
 struct answer {
-  std::uint32_t is_error;
+  std::uint32_t error;  ///< 0, or an `errc`
   std::uint32_t bytes;
 };
 
@@ -97,7 +97,9 @@ void require_answers(std::span<const std::byte> heard) {
     require(heard.size() >= sizeof head, "an answer is whole");
     std::memcpy(&head, heard.data(), sizeof head);
     heard = heard.subspan(sizeof head);
-    require(head.is_error <= 1 && head.bytes <= heard.size(), "an answer has its bytes");
+    const bool is_known =
+        head.error == 0 || head.error == static_cast<std::uint32_t>(errc::bootstrap);
+    require(is_known && head.bytes <= heard.size(), "an answer has its bytes");
     heard = heard.subspan(head.bytes);
   }
 }
@@ -187,7 +189,7 @@ void be_told(input& in) {
   });
   require(all.is_intact(), "nothing is written beside what all say");
   if (!is_told) return;
-  constexpr answer expected{.is_error = 0, .bytes = ranks * block};
+  constexpr answer expected{.error = 0, .bytes = ranks * block};
   require(std::ranges::equal(said.first(sizeof expected), std::as_bytes(std::span(&expected, 1))) &&
               std::ranges::equal(said.subspan(sizeof expected, ranks * block), all.place()),
           "what is told is what was said");
@@ -224,7 +226,7 @@ public:
     while (read_whole(socket, std::as_writable_bytes(std::span(&asked, 1)))) {
       bytes block(asked.bytes);
       if (!read_whole(socket, block)) return;
-      const answer head{.is_error = 0, .bytes = asked.ranks * asked.bytes};
+      const answer head{.error = 0, .bytes = asked.ranks * asked.bytes};
       say(socket, std::as_bytes(std::span(&head, 1)));
       say(socket, block);
       if (asked.ranks == 1) continue;

@@ -1,6 +1,7 @@
 #include "transports/cluster/rendezvous.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,7 @@
 #include <limits>
 #include <list>
 #include <map>
-#include <numeric>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -27,6 +28,7 @@
 #include <boost/asio/write.hpp>
 
 #include <muster/base/error.hpp>
+#include <muster/base/signals.hpp>
 
 #include "transports/tcp/descriptors.hpp"
 
@@ -47,9 +49,15 @@ struct question {
 /// Questions that are not about others' blocks.
 constexpr question what_time{.bytes = 0, .first = 0, .ranks = 0};
 constexpr question which_address{.bytes = 0, .first = 1, .ranks = 0};
+/// Nor are these: the rank comes to another meeting than the first, or to none any more.
+constexpr question comes_again{.bytes = 0, .first = 2, .ranks = 0};
+constexpr question comes_no_more{.bytes = 0, .first = 3, .ranks = 0};
+constexpr bool operator==(const question& a, const question& b) {
+  return a.bytes == b.bytes && a.first == b.first && a.ranks == b.ranks;
+}
 /// What goes before everybody's blocks, or before why there are none.
 struct answer {
-  std::uint32_t is_error;
+  std::uint32_t error;  ///< 0: none, else an `errc`
   std::uint32_t bytes;
 };
 
@@ -89,25 +97,191 @@ std::int64_t read_clock() noexcept {
 /// That a server needs at most: each connection has two owners, and Asio some descriptors.
 constexpr std::size_t descriptors_for(std::size_t ranks) { return 2 * ranks + 64; }
 
-[[noreturn]] void fail(const std::string& why) { throw error(errc::bootstrap, why); }
+[[noreturn]] void fail(const std::string& why, errc code = errc::bootstrap) {
+  throw error(code, why);
+}
+
+awaitable<void> reply(socket& to, errc how, std::span<const std::byte> bytes) {
+  const answer head{static_cast<std::uint32_t>(how), static_cast<std::uint32_t>(bytes.size())};
+  const std::array<asio::const_buffer, 2> all = {asio::buffer(&head, sizeof head),
+                                                 asio::buffer(bytes.data(), bytes.size())};
+  boost::system::error_code ignored;  // whoever has gone is noticed by who listens to it
+  co_await asio::async_write(to, all, asio::redirect_error(use_awaitable, ignored));
+}
 
 }  // namespace
 
 // ---- who serves
 
+/// Ranks that meet, from the first that comes until all have gone. They have seats.
+class rendezvous_server::gathering {
+public:
+  /// \param may_return whoever goes before all are there has not come
+  gathering(std::size_t ranks, bool may_return) : seats_(ranks), may_return_(may_return) {}
+
+  bool may_return() const noexcept { return may_return_; }
+  bool is_full() const noexcept { return came_ == seats_.size(); }
+  bool has_failed() const noexcept { return !failed_.empty(); }
+  bool is_taken(std::size_t rank) const noexcept { return seats_[rank].at != nullptr; }
+  /// \param is_closing nobody comes any more
+  bool is_over(bool is_closing) const {
+    return std::ranges::all_of(seats_, [is_closing](const seat& one) {
+      return one.has_gone || (is_closing && one.at == nullptr);
+    });
+  }
+
+  /// In the place of the one that has come as that rank before, if any.
+  void seat_rank(std::size_t rank, std::shared_ptr<socket> at) {
+    if (is_taken(rank)) {
+      seats_[rank].at->close();
+      leave_seat(rank);
+    }
+    ++came_;
+    seats_[rank].at = std::move(at);
+  }
+
+  /// Answers a rank until it goes.
+  awaitable<void> listen_to(std::size_t rank, question next) {
+    const std::shared_ptr<socket> on = seats_[rank].at;
+    try {
+      while (true) {
+        if (next.ranks == 0 && next.bytes == 0) {
+          co_await reply_alone(*on, next);
+        } else {
+          if (next.bytes > longest_block || next.first > rank || next.ranks > seats_.size()) break;
+          std::vector<std::byte> block(next.bytes);
+          co_await asio::async_read(*on, asio::buffer(block), use_awaitable);
+          co_await gather({next.first, next.ranks}, rank, std::move(block));
+        }
+        co_await asio::async_read(*on, whole(next), use_awaitable);
+      }
+    } catch (const boost::system::system_error&) {
+      // It has gone: as it should, if the others go, too.
+    }
+    if (seats_[rank].at == on) note_departure(rank);  // else it has come again
+  }
+
+  awaitable<void> say_why(std::size_t rank) const { return tell(seats_[rank].at, code_, failed_); }
+
+  /// Tells all who are there that it has failed, and why.
+  void break_up(const std::string& why, errc code = errc::bootstrap) {
+    if (has_failed()) return;
+    failed_ = why;
+    code_ = code;
+    rounds_.clear();
+    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+      seat& each = seats_[rank];
+      if (!is_taken(rank) || each.has_gone) continue;
+      asio::co_spawn(each.at->get_executor(), say_why(rank), asio::detached);
+    }
+  }
+
+  std::string describe_missing() const {
+    std::string missing;
+    std::size_t count = 0;
+    constexpr std::size_t most_named = 8;
+    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+      if (is_taken(rank) || ++count > most_named) continue;
+      missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    }
+    return "of " + std::to_string(seats_.size()) + " ranks " +
+           std::to_string(seats_.size() - came_) + ", such as " + missing;
+  }
+
+private:
+  struct seat {
+    std::shared_ptr<socket> at;
+    bool has_gone = false;
+  };
+  /// An allgather under way: by the lowest rank and how many there are.
+  using round_key = std::pair<std::uint32_t, std::uint32_t>;
+  using blocks = std::map<std::size_t, std::vector<std::byte>>;
+
+  static awaitable<void> tell(std::shared_ptr<socket> to, errc code, std::string why) {
+    co_await reply(*to, code, std::as_bytes(std::span(why)));
+  }
+
+  /// As if it had not come.
+  void leave_seat(std::size_t rank) {
+    seats_[rank] = {};
+    --came_;
+    for (auto& [which, said] : rounds_) said.erase(rank);
+  }
+
+  void note_departure(std::size_t rank) {
+    if (may_return_ && !is_full() && !has_failed()) return leave_seat(rank);
+    seats_[rank].has_gone = true;
+    if (!rounds_.empty()) break_up("rank " + std::to_string(rank) + " went away");
+  }
+
+  awaitable<void> gather(round_key which, std::size_t rank, std::vector<std::byte> block) {
+    const auto gone = std::ranges::find_if(seats_, &seat::has_gone);
+    if (gone != seats_.end()) {
+      break_up("rank " + std::to_string(gone - seats_.begin()) + " went away");
+    }
+    if (has_failed()) co_return co_await say_why(rank);  // it may have asked since it was told
+    blocks& all = rounds_[which];
+    all.insert_or_assign(rank, std::move(block));
+    if (all.size() < which.second) co_return;
+    const blocks whole_round = std::move(all);
+    rounds_.erase(which);
+    std::vector<std::byte> joined;
+    for (const auto& [from, bytes] : whole_round) {
+      joined.insert(joined.end(), bytes.begin(), bytes.end());
+    }
+    for (const auto& [rank_told, bytes] : whole_round) {
+      const std::shared_ptr<socket> to = seats_[rank_told].at;
+      if (to != nullptr) co_await reply(*to, errc{}, joined);
+    }
+  }
+
+  awaitable<void> reply_alone(socket& to, const question& what) {
+    if (what == what_time) {
+      const std::int64_t now = read_clock();
+      co_return co_await reply(to, errc{}, std::as_bytes(std::span(&now, 1)));
+    }
+    if (what == comes_again) co_return co_await reply(to, errc{}, {});
+    const tcp::address at = address_reached();
+    co_await reply(to, errc{}, std::as_bytes(std::span(&at, 1)));
+  }
+
+  /// By which of this machine's addresses somebody has come from elsewhere; or its loopback's.
+  tcp::address address_reached() {
+    tcp::address found;
+    for (seat& each : seats_) {
+      if (each.at == nullptr) continue;
+      found = tcp::local_address_of(each.at->native_handle());
+      if (!found.is_loopback()) break;
+    }
+    return found;
+  }
+
+  std::vector<seat> seats_;
+  bool may_return_;
+  std::size_t came_ = 0;
+  std::map<round_key, blocks> rounds_;
+  std::string failed_;
+  errc code_{};
+};
+
 class rendezvous_server::service {
 public:
   service(tcp::listener at, std::size_t ranks, const tcp::job_key& key,
-          std::chrono::milliseconds patience)
+          std::chrono::milliseconds patience, meets often)
       : listener_(std::move(at)),
         door_(context_, copy_of(listener_.socket.get()).release()),
         late_(context_, patience),
         key_(key),
-        seats_(ranks) {
+        ranks_(ranks) {
     tcp::allow_descriptors(descriptors_for(ranks));
     asio::co_spawn(context_, let_in(), asio::detached);
-    late_.async_wait([this](const boost::system::error_code& why) {
-      if (!why) complain_of_missing();
+    if (often != meets::once) begin_next();
+    if (often == meets::only_again) return;
+    first_ = std::make_shared<gathering>(ranks_, false);
+    gatherings_.push_back(first_);
+    late_.async_wait([first = first_](const boost::system::error_code& why) {
+      if (why || first->is_full()) return;
+      first->break_up("did not come to the rendezvous: " + first->describe_missing());
     });
   }
 
@@ -125,13 +299,13 @@ public:
   }
 
 private:
-  struct seat {
-    std::optional<socket> at;
-    bool has_gone = false;
-  };
-  /// An allgather under way: by the lowest rank and how many there are.
-  using round_key = std::pair<std::uint32_t, std::uint32_t>;
-  using blocks = std::map<std::size_t, std::vector<std::byte>>;
+  /// The next meeting of those that come again.
+  void begin_next() {
+    std::erase_if(gatherings_, [](const auto& each) { return each->is_over(false); });
+    next_ = std::make_shared<gathering>(ranks_, true);
+    gatherings_.push_back(next_);
+    if (!ended_.empty()) next_->break_up(ended_, errc::rank_left);
+  }
 
   awaitable<void> let_in() {
     while (door_.is_open()) {
@@ -164,9 +338,9 @@ private:
 
   /// Whoever waits to be let in would wait for ever.
   void give_up(int why) {
-    break_up(
-        "whoever serves can take no more of " + std::to_string(seats_.size()) + " ranks: " +
-        tcp::describe_shortage(why, "at least " + std::to_string(descriptors_for(seats_.size()))));
+    break_all_up(
+        "whoever serves can take no more of " + std::to_string(ranks_) + " ranks: " +
+        tcp::describe_shortage(why, "at least " + std::to_string(descriptors_for(ranks_))));
     door_.close();
     listener_.socket = muster::descriptor();
   }
@@ -186,137 +360,72 @@ private:
 
   awaitable<void> admit(muster::descriptor from, muster::descriptor also) {
     tcp::admission with(std::move(also), key_);
-    socket on(context_, from.release());
-    const auto who = co_await prove(on, with);
+    const auto on = std::make_shared<socket>(context_, from.release());
+    const auto who = co_await prove(*on, with);
     if (!who) co_return;
     const bool is_there = with.accept();
-    if (who->to != seats_.size() || who->from >= seats_.size()) {
-      co_return co_await refuse(on, "rank " + std::to_string(who->from) + " of " +
-                                        std::to_string(who->to) + " came to a job of " +
-                                        std::to_string(seats_.size()) + " ranks");
+    if (who->to != ranks_ || who->from >= ranks_) {
+      co_return co_await refuse(*on, "rank " + std::to_string(who->from) + " of " +
+                                         std::to_string(who->to) + " came to a job of " +
+                                         std::to_string(ranks_) + " ranks");
     }
     if (!is_there) co_return;
     // Whoever has waited too long for the verdict comes again. The connection that counts is the
     // one on which it asks.
     question first;
     boost::system::error_code gave_up;
-    co_await asio::async_read(on, whole(first), asio::redirect_error(use_awaitable, gave_up));
+    co_await asio::async_read(*on, whole(first), asio::redirect_error(use_awaitable, gave_up));
     if (gave_up) co_return;
-    if (seats_[who->from].at) {
-      co_return co_await refuse(on, "two processes came as rank " + std::to_string(who->from));
+    if (next_ != nullptr && first == comes_no_more) co_return co_await note_end(*on, who->from);
+    if (next_ != nullptr && first == comes_again) co_return co_await let_sit_again(on, who->from);
+    if (first_ != nullptr) co_return co_await let_sit(on, who->from, first);
+  }
+
+  awaitable<void> let_sit(std::shared_ptr<socket> on, std::size_t rank, question first) {
+    if (first_->is_taken(rank)) {
+      co_return co_await refuse(*on, "two processes came as rank " + std::to_string(rank));
     }
-    seats_[who->from].at.emplace(std::move(on));
-    if (++came_ == seats_.size()) late_.cancel();
-    if (!failed_.empty()) co_return co_await say_why(who->from);
-    co_await listen_to(who->from, first);
+    first_->seat_rank(rank, std::move(on));
+    if (first_->is_full() && !is_closing_) late_.cancel();
+    co_await attend(first_, rank, first);
+  }
+
+  awaitable<void> let_sit_again(std::shared_ptr<socket> on, std::size_t rank) {
+    if (first_ != nullptr && !first_->is_full()) {
+      first_->break_up("rank " + std::to_string(rank) + " failed before all had come");
+    }
+    const std::shared_ptr<gathering> in = next_;
+    in->seat_rank(rank, std::move(on));
+    if (in->is_full()) begin_next();
+    co_await attend(in, rank, comes_again);
+  }
+
+  awaitable<void> attend(std::shared_ptr<gathering> in, std::size_t rank, question first) {
+    if (in->has_failed()) co_await in->say_why(rank);
+    co_await in->listen_to(rank, first);
+    stop_if_over();
+  }
+
+  awaitable<void> note_end(socket& on, std::size_t rank) {
+    ended_ = "rank " + std::to_string(rank) + " has ended, and comes no more";
+    next_->break_up(ended_, errc::rank_left);
+    co_await reply(on, errc{}, {});
   }
 
   /// It learns of it, and so do the others: one of them may be the wrong one.
   awaitable<void> refuse(socket& on, std::string why) {
-    co_await tell(on, why);
-    break_up(why);
+    co_await reply(on, errc::bootstrap, std::as_bytes(std::span(why)));
+    break_all_up(why);
   }
-
-  awaitable<void> listen_to(std::size_t rank, question next) {
-    socket& on = *seats_[rank].at;
-    try {
-      while (true) {
-        if (next.ranks == 0 && next.bytes == 0) {
-          co_await reply_alone(on, next);
-        } else {
-          if (next.bytes > longest_block || next.first > rank || next.ranks > seats_.size()) break;
-          std::vector<std::byte> block(next.bytes);
-          co_await asio::async_read(on, asio::buffer(block), use_awaitable);
-          co_await gather({next.first, next.ranks}, rank, std::move(block));
-        }
-        co_await asio::async_read(on, whole(next), use_awaitable);
-      }
-    } catch (const boost::system::system_error&) {
-      // It has gone: as it should, if the others go, too.
-    }
-    seats_[rank].has_gone = true;
-    if (!rounds_.empty()) break_up("rank " + std::to_string(rank) + " went away");
-    stop_if_over();
-  }
-
-  awaitable<void> reply_alone(socket& to, const question& what) {
-    if (what.first == what_time.first) {
-      const std::int64_t now = read_clock();
-      co_return co_await reply(to, 0, std::as_bytes(std::span(&now, 1)));
-    }
-    const tcp::address at = address_reached();
-    co_await reply(to, 0, std::as_bytes(std::span(&at, 1)));
-  }
-
-  /// By which of this machine's addresses somebody has come from elsewhere; or its loopback's.
-  tcp::address address_reached() {
-    tcp::address found;
-    for (seat& each : seats_) {
-      if (!each.at) continue;
-      found = tcp::local_address_of(each.at->native_handle());
-      if (!found.is_loopback()) break;
-    }
-    return found;
+  void break_all_up(const std::string& why) {
+    for (const auto& each : gatherings_) each->break_up(why);
+    if (next_ != nullptr) begin_next();
   }
 
   void stop_if_over() {
-    const auto is_over = [this](const seat& one) {
-      return one.has_gone || (is_closing_ && !one.at);
-    };
-    if (std::ranges::all_of(seats_, is_over)) context_.stop();
-  }
-
-  awaitable<void> gather(round_key which, std::size_t rank, std::vector<std::byte> block) {
-    const auto gone = std::ranges::find_if(seats_, &seat::has_gone);
-    if (gone != seats_.end()) {
-      break_up("rank " + std::to_string(gone - seats_.begin()) + " went away");
-    }
-    if (!failed_.empty()) co_return;  // everybody has been told
-    blocks& all = rounds_[which];
-    all.emplace(rank, std::move(block));
-    if (all.size() < which.second) co_return;
-    const blocks whole_round = std::move(all);
-    rounds_.erase(which);
-    std::vector<std::byte> joined;
-    for (const auto& [from, bytes] : whole_round) {
-      joined.insert(joined.end(), bytes.begin(), bytes.end());
-    }
-    for (const auto& [to, bytes] : whole_round) co_await reply(*seats_[to].at, 0, joined);
-  }
-
-  awaitable<void> reply(socket& to, std::uint32_t is_error, std::span<const std::byte> bytes) {
-    const answer head{is_error, static_cast<std::uint32_t>(bytes.size())};
-    const std::array<asio::const_buffer, 2> all = {asio::buffer(&head, sizeof head),
-                                                   asio::buffer(bytes.data(), bytes.size())};
-    boost::system::error_code ignored;  // whoever has gone is noticed by who listens to it
-    co_await asio::async_write(to, all, asio::redirect_error(use_awaitable, ignored));
-  }
-  awaitable<void> tell(socket& to, std::string why) {
-    co_await reply(to, 1, std::as_bytes(std::span(why)));
-  }
-  awaitable<void> say_why(std::size_t rank) { return tell(*seats_[rank].at, failed_); }
-
-  void break_up(const std::string& why) {
-    if (!failed_.empty()) return;
-    failed_ = why;
-    rounds_.clear();
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-      if (seats_[rank].at && !seats_[rank].has_gone) {
-        asio::co_spawn(context_, say_why(rank), asio::detached);
-      }
-    }
-  }
-
-  void complain_of_missing() {
-    std::string missing;
-    std::size_t count = 0;
-    constexpr std::size_t most_named = 8;
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-      if (seats_[rank].at || ++count > most_named) continue;
-      missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
-    }
-    break_up("did not come to the rendezvous: of " + std::to_string(seats_.size()) + " ranks " +
-             std::to_string(seats_.size() - came_) + ", such as " + missing);
+    if (next_ != nullptr && !is_closing_) return;
+    const auto is_over = [this](const auto& one) { return one->is_over(is_closing_); };
+    if (std::ranges::all_of(gatherings_, is_over)) context_.stop();
   }
 
   asio::io_context context_;
@@ -324,18 +433,22 @@ private:
   socket door_;
   asio::steady_timer late_;
   tcp::job_key key_;
-  std::vector<seat> seats_;
+  std::size_t ranks_;
+  std::shared_ptr<gathering> first_;                    // null: there is none
+  std::shared_ptr<gathering> next_;                     // null: nobody comes again
+  std::vector<std::shared_ptr<gathering>> gatherings_;  // that are not over
+  std::string ended_;             // why nobody can meet again; empty: they can
   std::list<socket*> strangers_;  // who have proved nothing yet, the oldest first
-  std::size_t came_ = 0;
   bool is_closing_ = false;
-  std::map<round_key, blocks> rounds_;
-  std::string failed_;
 };
 
 rendezvous_server::rendezvous_server(tcp::listener at, std::size_t ranks, const tcp::job_key& key,
-                                     std::chrono::milliseconds patience)
-    : service_(std::make_unique<service>(std::move(at), ranks, key, patience)),
-      thread_([this] { service_->run(); }) {}
+                                     std::chrono::milliseconds patience, meets often)
+    : service_(std::make_unique<service>(std::move(at), ranks, key, patience, often)) {
+  // They are for other threads; and who is killed meanwhile breaks a pipe.
+  const all_signals_blocked meanwhile;
+  thread_ = std::jthread([this] { service_->run(); });
+}
 
 rendezvous_server::~rendezvous_server() { service_->close(); }
 
@@ -425,34 +538,50 @@ private:
     const std::array<asio::const_buffer, 2> said = {asio::buffer(&what, sizeof what),
                                                     asio::buffer(mine.data(), mine.size())};
     answer head{};
+    errc code = errc::bootstrap;
     std::string why = "whoever serves the rendezvous went away";
     try {
       co_await asio::async_write(socket_, said, use_awaitable);
       co_await asio::async_read(socket_, whole(head), use_awaitable);
-      if (head.is_error == 0 && head.bytes == all.size()) {
+      if (head.error == 0 && head.bytes == all.size()) {
         co_await asio::async_read(socket_, asio::buffer(all.data(), all.size()), use_awaitable);
         co_return;
       }
       why.assign(std::min(head.bytes, longest_block), ' ');
       co_await asio::async_read(socket_, asio::buffer(why), use_awaitable);
+      if (head.error == static_cast<std::uint32_t>(errc::rank_left)) code = errc::rank_left;
     } catch (const boost::system::system_error&) {
       // As above.
     }
-    fail("rendezvous: " + why);
+    fail("rendezvous: " + why, code);
   }
 
   asio::io_context context_;
   socket socket_;
 };
 
+namespace {
+
+tcp::admission::parties rank_of(std::size_t rank, std::size_t size) {
+  return {static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(size)};
+}
+
+}  // namespace
+
 rendezvous::rendezvous(const meeting_place& where, std::size_t rank, std::size_t size)
-    : connection_(std::make_unique<connection>(
-          where, tcp::admission::parties{static_cast<std::uint32_t>(rank),
-                                         static_cast<std::uint32_t>(size)})),
+    : connection_(std::make_unique<connection>(where, rank_of(rank, size))),
       rank_(rank),
       size_(size) {}
 
 rendezvous::~rendezvous() = default;
+
+void rendezvous::tell_of_end(const meeting_place& where, std::size_t rank, std::size_t size) {
+  connection(where, rank_of(rank, size)).exchange(comes_no_more, {}, {});
+}
+
+void rendezvous::come_again() { connection_->exchange(comes_again, {}, {}); }
+
+void rendezvous::abandon() noexcept { ::shutdown(connection_->number(), SHUT_RDWR); }
 
 void rendezvous::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
   connection_->exchange(

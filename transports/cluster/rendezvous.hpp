@@ -28,19 +28,31 @@ struct meeting_place {
   std::chrono::milliseconds patience = std::chrono::seconds(60);
 };
 
+/// How often ranks meet at one place.
+enum class meets : std::uint8_t {
+  once,
+  again,  ///< and then whenever they like: see `rendezvous::come_again`
+  only_again,
+};
+
 /// Serves a rendezvous: gathers what ranks say and tells them all of it, until they have gone.
 /// Whoever does not know the key is not let in.
+///
+/// Where ranks meet again there is no limit to how long those that have come wait for the others.
+/// Until all are there each may go and come again, as one that is started again does.
 class rendezvous_server {
 public:
   /// Serves in a thread of its own. \throws error `errc::bootstrap` where it cannot listen
+  /// \param patience of the first meeting
   rendezvous_server(tcp::listener at, std::size_t ranks, const tcp::job_key& key,
-                    std::chrono::milliseconds patience);
+                    std::chrono::milliseconds patience, meets often = meets::once);
   /// Returns when those who came have gone, and after some seconds at the latest.
   ~rendezvous_server();
   rendezvous_server(const rendezvous_server&) = delete;
   rendezvous_server& operator=(const rendezvous_server&) = delete;
 
 private:
+  class gathering;
   class service;
   std::unique_ptr<service> service_;
   std::jthread thread_;
@@ -53,12 +65,22 @@ public:
   /// \throws error `errc::bootstrap`
   rendezvous(const meeting_place& where, std::size_t rank, std::size_t size);
   ~rendezvous();
+  /// Before anything else: to a meeting that is not the first. Where that has not begun yet, this
+  /// rank has failed before it, and it fails for all.
+  /// \throws error `errc::bootstrap`
+  void come_again();
+  /// Says that a rank does not come again: that fails for all who do, with `errc::rank_left`.
+  /// \throws error `errc::bootstrap`
+  static void tell_of_end(const meeting_place& where, std::size_t rank, std::size_t size);
+  /// From any thread: what is under way fails, and so does what comes after it.
+  void abandon() noexcept;
   rendezvous(const rendezvous&) = delete;
   rendezvous& operator=(const rendezvous&) = delete;
 
   std::size_t rank() const noexcept override { return rank_; }
   std::size_t size() const noexcept override { return size_; }
-  /// \throws error `errc::bootstrap` on all ranks where one does not come, or goes too early
+  /// \throws error `errc::bootstrap` on all ranks where one does not come, or goes too early;
+  /// `errc::rank_left`, see `tell_of_end`
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   /// The same among some ranks, ascending, this one among them.
   void allgather_among(std::span<const std::size_t> ranks, std::span<const std::byte> mine,

@@ -37,13 +37,15 @@ using namespace std::chrono_literals;
 
 /// A place with somebody who serves there.
 struct place {
-  explicit place(std::size_t ranks, std::chrono::milliseconds patience = 10s) {
+  explicit place(std::size_t ranks, std::chrono::milliseconds patience = 10s,
+                 cluster::meets often = cluster::meets::once) {
     tcp::listener door = tcp::listen_at(tcp::address::resolve("127.0.0.1", 0));
     at.hosts = {"127.0.0.1"};
     at.port = door.at.port();
     at.key = tcp::job_key::random();
     at.patience = patience;
-    server = std::make_unique<cluster::rendezvous_server>(std::move(door), ranks, at.key, patience);
+    server = std::make_unique<cluster::rendezvous_server>(std::move(door), ranks, at.key, patience,
+                                                          often);
   }
   cluster::meeting_place at;
   std::unique_ptr<cluster::rendezvous_server> server;
@@ -325,6 +327,114 @@ TEST_CASE("a rank that goes too early breaks it for all") {
   const auto why = failure_of([&] { ranks_told(patient); });
   REQUIRE(why);
   CHECK(why->text().find("rank 1 went away") != std::string::npos);
+}
+
+struct coming {
+  coming(const place& where, std::size_t rank, std::size_t size) : at(where.at, rank, size) {}
+  operator cluster::rendezvous&() { return at; }
+  cluster::rendezvous at;
+};
+/// To another meeting than the first.
+struct returning : coming {
+  returning(const place& where, std::size_t rank, std::size_t size) : coming(where, rank, size) {
+    at.come_again();
+  }
+};
+
+/// All ranks of `where` meet and hear of each other.
+template <class Rank>
+void meet(const place& where, std::size_t ranks) {
+  std::vector<std::jthread> all;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    all.emplace_back([&where, rank, ranks] {
+      Rank among(where, rank, ranks);
+      CHECK(ranks_told(among).size() == ranks);
+      CHECK(ranks_told(among).size() == ranks);
+    });
+  }
+}
+
+TEST_CASE("ranks meet again and again") {
+  for (const auto often : {cluster::meets::again, cluster::meets::only_again}) {
+    const place where(3, 10s, often);
+    if (often == cluster::meets::again) meet<coming>(where, 3);
+    for (int i = 0; i < 5; ++i) meet<returning>(where, 3);
+  }
+}
+
+TEST_CASE("where they meet again nobody waits too long, and whoever goes may come once more") {
+  const place where(3, 50ms, cluster::meets::only_again);
+  {
+    std::jthread replaced([&] {
+      returning among(where, 1, 3);
+      CHECK(failure_of([&] { ranks_told(among); }));
+    });
+    returning killed(where, 2, 3);
+    std::this_thread::sleep_for(200ms);  // longer than the patience
+    const returning again(where, 1, 3);  // takes the place of the one that waits
+  }
+  meet<returning>(where, 3);
+}
+
+TEST_CASE("what waits can be abandoned") {
+  const place where(2, 10s, cluster::meets::only_again);
+  returning among(where, 0, 2);
+  const std::jthread later([&among] {
+    std::this_thread::sleep_for(50ms);
+    among.at.abandon();
+  });
+  const auto why = failure_of([&] { ranks_told(among); });
+  REQUIRE(why);
+  CHECK(why->code() == errc::bootstrap);
+}
+
+TEST_CASE("a rank that comes no more breaks every later meeting") {
+  const place where(2, 10s, cluster::meets::only_again);
+  meet<returning>(where, 2);
+  std::jthread ends([&] {
+    std::this_thread::sleep_for(50ms);
+    cluster::rendezvous::tell_of_end(where.at, 1, 2);
+  });
+  for (int i = 0; i < 2; ++i) {
+    const auto why = failure_of([&] {
+      returning waits(where, 0, 2);
+      ranks_told(waits);
+    });
+    REQUIRE(why);
+    CHECK(why->code() == errc::rank_left);
+    CHECK(why->text().find("rank 1 has ended") != std::string::npos);
+  }
+}
+
+TEST_CASE("a rank that fails once all have come breaks that meeting alone") {
+  const place where(2, 10s, cluster::meets::only_again);
+  {
+    returning patient(where, 0, 2);
+    {
+      const returning early(where, 1, 2);
+    }
+    const auto why = failure_of([&] { ranks_told(patient); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::bootstrap);
+    CHECK(why->text().find("rank 1 went away") != std::string::npos);
+    CHECK(failure_of([&] { ranks_told(patient); }));  // also if it asks once more
+  }
+  meet<returning>(where, 2);
+}
+
+TEST_CASE("a rank that comes again before the first meeting breaks that") {
+  const place where(2, 10s, cluster::meets::again);
+  cluster::rendezvous patient(where.at, 0, 2);
+  patient.relate_clock();
+  std::jthread again([&] {
+    returning among(where, 1, 2);
+    CHECK(ranks_told(among).size() == 2);
+  });
+  const auto why = failure_of([&] { ranks_told(patient); });
+  REQUIRE(why);
+  CHECK(why->text().find("rank 1 failed before all had come") != std::string::npos);
+  returning also(where, 0, 2);
+  CHECK(ranks_told(also).size() == 2);
 }
 
 }  // namespace
