@@ -1,6 +1,9 @@
 #include "transports/shm/bootstrap.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -132,13 +135,19 @@ private:
     return made;
   }
 
+  static constexpr auto a_moment = std::chrono::milliseconds(10);
+
   /// Closes the door behind them, or when one is missing.
   std::map<std::size_t, handover> receive_others(listener door, clock::time_point deadline,
                                                  bool& all_read) const {
     std::map<std::size_t, handover> others;
     while (others.size() + 1 < known_.size()) {
-      std::optional<descriptor> next = door.next(deadline);
-      if (!next) blame_missing(others);
+      std::optional<descriptor> next = door.next(std::min(deadline, clock::now() + a_moment));
+      if (!next && clock::now() >= deadline) blame_missing(others);
+      if (!next) {
+        blame_dead(others);
+        continue;
+      }
       const std::size_t rank = rank_of(handover::peer_of(*next));
       if (rank == 0 || others.contains(rank)) continue;
       const auto other = others.try_emplace(rank, std::move(*next), rank).first;
@@ -147,6 +156,14 @@ private:
       all_read = all_read && told.reads_all;
     }
     return others;
+  }
+
+  /// Whoever has ended meanwhile does not connect.
+  void blame_dead(const std::map<std::size_t, handover>& came) const {
+    for (std::size_t rank = 1; rank < known_.size(); ++rank) {
+      if (came.contains(rank) || ::kill(known_[rank].process, 0) == 0 || errno != ESRCH) continue;
+      throw error(errc::bootstrap, "ended before it connected to rank 0", rank);
+    }
   }
 
   [[noreturn]] void blame_missing(const std::map<std::size_t, handover>& came) const {
