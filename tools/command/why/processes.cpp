@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +20,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <muster/base/descriptor.hpp>
 #include <muster/run/flight_record.hpp>
@@ -129,18 +132,25 @@ private:
   std::error_code why_not_;
 };
 
-/// What has started ranks may have started several jobs.
-void require_one_job(const std::vector<seen_rank>& ranks, const std::string& name) {
-  std::map<std::uint64_t, std::int64_t> processes;
-  for (const seen_rank& each : ranks) {
-    if (each.has_left) continue;
-    const auto [other, is_first] = processes.emplace(each.rank, each.process);
-    if (is_first) continue;
-    throw std::runtime_error(name + " has started several jobs: processes " +
-                             std::to_string(other->second) + " and " +
-                             std::to_string(each.process) + " are both rank " +
-                             std::to_string(each.rank) + "; expected a process of one job");
+/// A job that was made anew, since ranks of it failed, is the same job: of each rank that counts
+/// which has begun last. What has started ranks may have started several jobs, though.
+std::vector<seen_rank> newest_of(std::vector<seen_rank> all, const std::string& name) {
+  std::ranges::sort(all, std::greater(),
+                    [](const seen_rank& one) { return std::pair(!one.has_left, one.started_ns); });
+  std::vector<seen_rank> newest;
+  for (seen_rank& each : all) {
+    const auto later = std::ranges::find(newest, each.rank, &seen_rank::rank);
+    if (later == newest.end()) {
+      newest.push_back(std::move(each));
+    } else if (each.process != later->process && !each.has_left && each.state != process::gone) {
+      throw std::runtime_error(name + " has started several jobs: processes " +
+                               std::to_string(each.process) + " and " +
+                               std::to_string(later->process) + " are both rank " +
+                               std::to_string(each.rank) + "; expected a process of one job");
+    }
   }
+  std::ranges::sort(newest, {}, &seen_rank::rank);
+  return newest;
 }
 
 }  // namespace
@@ -155,8 +165,7 @@ std::vector<seen_rank> read_ranks_of(std::int64_t process) {
     throw std::runtime_error(name + ": " + why.what());
   }
   const std::error_code why_not = search.why_not();
-  std::vector<seen_rank> found = std::move(search).take();
-  require_one_job(found, name);
+  const std::vector<seen_rank> found = newest_of(std::move(search).take(), name);
   if (!found.empty()) return found;
   throw std::runtime_error(
       name + " and those that it has started are no ranks of a job" +

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -100,6 +101,8 @@ struct signal_state {
   std::atomic<int> handlers{0};
   std::atomic<int> signal{0};               // the last one upon which it wrote,
   std::atomic<std::int64_t> written_ns{0};  // and when, until there is a page, too
+  std::mutex guard;                         // of the next, for other than handlers
+  signal_watch* last = nullptr;             // whose files these are
 };
 
 std::array<char, 32> words_for(int signal) noexcept {
@@ -150,15 +153,20 @@ void install_handler(int signal) {
 
 signal_watch::signal_watch(const files& to) : to_(to) {
   install_handler(signal_named(environment::read(environment::why_signal)));
-  const files* none = nullptr;
-  is_mine_ = state_for_signals().to.compare_exchange_strong(none, &to_);
+  signal_state& state = state_for_signals();
+  const std::scoped_lock lock(state.guard);
+  before_ = std::exchange(state.last, this);
+  state.to.store(&to_);
 }
 
 // The handler stays, and does nothing: without it the signal would end the process.
 signal_watch::~signal_watch() {
-  if (!is_mine_) return;
   signal_state& state = state_for_signals();
-  state.to.store(nullptr);
+  const std::scoped_lock lock(state.guard);
+  signal_watch** here = &state.last;
+  while (*here != this) here = &(*here)->before_;
+  *here = before_;
+  state.to.store(state.last != nullptr ? &state.last->to_ : nullptr);
   while (state.handlers.load() != 0) std::this_thread::yield();
 }
 
@@ -167,7 +175,9 @@ void signal_watch::finish() noexcept {
   constexpr std::int64_t a_moment_ns = 1'000'000'000;
   signal_state& state = state_for_signals();
   // relaxed: what is written is looked at again once it is taken.
-  if (!is_mine_ || state.written_ns.load(std::memory_order_relaxed) == 0) return;
+  if (state.to.load(std::memory_order_relaxed) != &to_ ||
+      state.written_ns.load(std::memory_order_relaxed) == 0)
+    return;
   if (time_of_day() - state.written_ns.exchange(0) > a_moment_ns) return;
   try {
     to_.write_page(words_for(state.signal.load()).data());

@@ -40,7 +40,8 @@ private:
   std::string page_;
 };
 
-/// Writes when the signal comes that the environment chooses, while it lives. A process has one.
+/// Writes when the signal comes that the environment chooses, while it lives: the last one of a
+/// process, which may have made its job anew.
 class signal_watch {
 public:
   /// \param to outlives it
@@ -54,7 +55,7 @@ public:
 
 private:
   const files& to_;
-  bool is_mine_ = false;  // else another rank's of this process was there before
+  signal_watch* before_ = nullptr;  // the last but this one
 };
 
 /// The recorder of a rank, in the job's memory.
