@@ -33,7 +33,7 @@ constexpr std::array all_variables{
     rank,          size,          key_file,    interfaces, ports,       connections,
     fabric,        verbs_devices, queue_pairs, traffic,    zero_copy,   reactor,
     timeout,       enable,        net,         progress,   report,      kernel_copies_from,
-    bench_workers, test_seed,     test_rows,   job,        bench_socket};
+    bench_workers, test_seed,     test_rows,   job,        respawn,     bench_socket};
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;

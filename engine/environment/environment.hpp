@@ -293,6 +293,14 @@ inline constexpr variable job{.name = "MUSTER_JOB",
                               .reader = "`world`, from `muster run`, which sets it",
                               .whom = audience::muster};
 
+inline constexpr variable respawn{
+    .name = "MUSTER_RESPAWN",
+    .values = "a rank and a meeting place",
+    .otherwise = "no rank is started again",
+    .what = "Where the ranks of a job meet when some of them have been started again.",
+    .reader = "`world`, from `muster run --respawn`, which sets it",
+    .whom = audience::muster};
+
 inline constexpr variable bench_socket{.name = "MUSTER_BENCH_SOCKET",
                                        .values = "a socket's path",
                                        .otherwise = "there is no benchmark",

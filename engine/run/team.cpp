@@ -68,6 +68,8 @@ team::team(const team& of, std::unique_ptr<wire::fabric>&& reach,
   id_ = id_of(of.id_, members, turn);
   arrivals_ = of.arrivals_;
   flight_ = of.flight_;
+  growing_ = of.growing_;
+  kept_longest_ = of.kept_longest_;
   if (flight_ != nullptr) {
     flight_->add({.id = id_, .parent = of.id_, .turn = turn, .ranks = size(), .rank = rank_});
   }

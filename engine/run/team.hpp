@@ -30,6 +30,7 @@ class arrival_log;
 class flight_recorder;
 class kept_operations;
 class mailbox;
+class regrowth;
 
 /// An ordered set of ranks that perform collectives together, as one of them sees it.
 ///
@@ -115,6 +116,14 @@ public:
   /// \param recorder outlives the team
   void keep_flight_record(flight_recorder& recorder) noexcept;
 
+  /// What must go after this team and those that are then made of it.
+  void keep(std::shared_ptr<const void> what) noexcept { kept_longest_ = std::move(what); }
+
+  /// How this team and those that are then made of it become one of all ranks; null: not at all.
+  /// \param how outlives them
+  void grow_by(regrowth* how) noexcept { growing_ = how; }
+  regrowth* growing() const noexcept { return growing_; }
+
   /// \throws error where the team is broken.
   void require_whole() const;
   /// Where it is, makes sure that ranks of other machines hear of it: of a rank that died on this
@@ -192,6 +201,7 @@ private:
   task<std::size_t> receive_bytes(std::size_t from, std::uint64_t tag, std::span<std::byte> bytes,
                                   std::size_t element);
 
+  std::shared_ptr<const void> kept_longest_;  // what the fabric stands on
   muster::engine& engine_;
   std::unique_ptr<wire::fabric> own_fabric_;  // where nobody else owns it
   wire::fabric& fabric_;
@@ -215,6 +225,7 @@ private:
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;
   flight_recorder* flight_ = nullptr;
+  regrowth* growing_ = nullptr;
   std::unique_ptr<kept_operations> kept_;
   std::unique_ptr<mailbox> mail_;  // from when messages are first sent or received
 };

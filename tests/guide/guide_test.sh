@@ -20,6 +20,7 @@ check "a thread" run 2 thread
 check "a thread, as MUSTER_PROGRESS says" eval 'MUSTER_PROGRESS=thread run 4 snippets'
 check "a loop of the program's own" run 3 external
 check "ranks that are threads" eval 'timeout 20 "$programs/threads" >"$out" 2>&1'
+check "a rank that is started again" run 4 growing --respawn 1
 check "Boost.Asio" run 4 asio
 check "Kokkos" run 2 kokkos
 

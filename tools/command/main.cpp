@@ -66,6 +66,12 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
          "many again when they were asked to (default: 2)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0, 1'000'000));
+  run->add_option("--respawn", what.respawn,
+                  "start a rank that fails again, up to so many times, and let the others go on:\n"
+                  "for programs that call muster::grow")
+      ->type_name("TIMES")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   run->add_option("--record-arrivals", what.record_arrivals,
                   "record there when each rank comes to each collective call, for muster arrivals")
       ->envname(muster::environment::arrivals.name)
@@ -106,6 +112,11 @@ void add_run_command(CLI::App& app, muster::launch::options& what, int& status) 
       throw CLI::ValidationError("--nodes", "is " + std::to_string(what.nodes) +
                                                 "; expected at most the number of ranks, " +
                                                 std::to_string(what.ranks));
+    }
+    if (what.nodes > 1 && what.respawn != 0) {
+      throw CLI::ValidationError("--respawn",
+                                 "makes a job anew, where no nodes are made up; "
+                                 "expected without --nodes");
     }
     status = muster::launch::run(what);
   });

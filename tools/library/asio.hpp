@@ -28,9 +28,10 @@ namespace muster::asio {
 class world {
 public:
   /// \param by outlives the world
+  /// \param options but for who drives
   /// \throws error `errc::bootstrap` where the job cannot be joined
-  explicit world(boost::asio::io_context& by)
-      : joined_({.progress = progress::external}),
+  explicit world(boost::asio::io_context& by, world_options options = {})
+      : joined_(driven_from_outside(std::move(options))),
         driver_(std::make_shared<driver>(by, joined_.engine())) {
     joined_.engine().be_driven_by(driver_.get());
   }
@@ -44,6 +45,11 @@ public:
   muster::team& team() noexcept { return joined_.team(); }
 
 private:
+  static world_options driven_from_outside(world_options options) {
+    options.progress = progress::external;
+    return options;
+  }
+
   muster::world joined_;
   std::shared_ptr<driver> driver_;
 };

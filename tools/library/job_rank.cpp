@@ -19,14 +19,13 @@ wire::failure failure_of(std::size_t rank, const std::string& what) {
 
 class rank_of_machine final : public job_rank {
 public:
-  rank_of_machine(const shm::job& of, std::size_t rank, const world_options& options,
-                  const recording_folder& arrivals)
+  rank_of_machine(const shm::job& of, std::size_t rank, const rank_options& options)
       : job_(of), rank_(rank) {
     try {
       fabric_.emplace(of, rank);
       parts_.emplace(*fabric_,
                      rank_place{of, rank, of.shape(), rank, of.machine(), of.machine().processors},
-                     options, arrivals);
+                     options);
     } catch (const std::exception& why) {  // it could not even begin
       fail(why.what());
       leave();
@@ -34,7 +33,7 @@ public:
     }
   }
   ~rank_of_machine() override {
-    parts_->engine().stop();
+    parts_->stop();
     leave();
   }
 
@@ -52,8 +51,7 @@ private:
 
 class rank_of_cluster final : public job_rank {
 public:
-  rank_of_cluster(const cluster::job& of, network_place where, const world_options& options,
-                  const recording_folder& arrivals)
+  rank_of_cluster(const cluster::job& of, network_place where, const rank_options& options)
       : job_(of), rank_(where.rank) {
     try {
       own_.emplace(of, rank_, where.others(of));
@@ -61,7 +59,7 @@ public:
       parts_.emplace(*fabric_,
                      rank_place{of.here(), of.place_of(rank_), of.shape(), rank_, of.machine(),
                                 of.processors_here(), where.network, where.clock},
-                     options, arrivals);
+                     options);
     } catch (const std::exception& why) {  // it could not even begin
       fail(why.what());
       leave();
@@ -69,7 +67,7 @@ public:
     }
   }
   ~rank_of_cluster() override {
-    parts_->engine().stop();
+    parts_->stop();
     leave();
   }
 
@@ -78,7 +76,7 @@ public:
     const wire::failure why = failure_of(rank_, what);
     job_.here().fail(why);
     if (!parts_) return;
-    parts_->engine().stop();  // its thread may use the connections
+    parts_->stop();  // its thread may use the connections
     own_->tell_failure(why);
   }
 
@@ -99,9 +97,8 @@ private:
 }  // namespace
 
 std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
-                                        const world_options& options,
-                                        const recording_folder& arrivals) {
-  return std::make_unique<rank_of_machine>(of, rank, options, arrivals);
+                                        const rank_options& options) {
+  return std::make_unique<rank_of_machine>(of, rank, options);
 }
 
 network_place place_in(cluster::bootstrapped& made) {
@@ -110,9 +107,8 @@ network_place place_in(cluster::bootstrapped& made) {
 }
 
 std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,
-                                        const world_options& options,
-                                        const recording_folder& arrivals) {
-  return std::make_unique<rank_of_cluster>(of, std::move(where), options, arrivals);
+                                        const rank_options& options) {
+  return std::make_unique<rank_of_cluster>(of, std::move(where), options);
 }
 
 }  // namespace muster

@@ -27,10 +27,8 @@ public:
 };
 
 /// Of a job on one machine, which outlives it. One that cannot even begin breaks the job.
-/// \param arrivals where to record them, if anywhere
 std::unique_ptr<job_rank> make_job_rank(const shm::job& of, std::size_t rank,
-                                        const world_options& options,
-                                        const recording_folder& arrivals);
+                                        const rank_options& options);
 
 /// How a rank reaches those of other machines.
 struct network_place {
@@ -43,7 +41,6 @@ struct network_place {
 network_place place_in(cluster::bootstrapped& made);
 /// The same of a job on several.
 std::unique_ptr<job_rank> make_job_rank(const cluster::job& of, network_place where,
-                                        const world_options& options,
-                                        const recording_folder& arrivals);
+                                        const rank_options& options);
 
 }  // namespace muster

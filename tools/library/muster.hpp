@@ -3,6 +3,7 @@
 /// The whole of Muster: awaited collectives for processes (`world`) and threads (`run_threads`).
 
 #include <muster/api/collectives.hpp>
+#include <muster/api/grow.hpp>
 #include <muster/api/plan.hpp>
 #include <muster/api/sequencer.hpp>
 #include <muster/api/shared_buffer.hpp>

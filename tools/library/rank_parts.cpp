@@ -79,13 +79,15 @@ void place_thread(engine_options& options, const rank_place& where, const world_
 }
 
 engine_options options_for(const wire::fabric& reach, const rank_place& where,
-                           const world_options& of) {
+                           const rank_options& asked) {
+  const world_options& of = asked.of_world;
   engine_options options;
   options.progress = of.progress;
   place_thread(options, where, of);
   options.waiting = waiting_for(options.progress, where);
   if (options.progress == progress::caller) options.waiting.when_idle = of.when_idle;
   options.sources = {reach.source()};
+  options.more_sources = asked.more_sources;
   return options;
 }
 
@@ -106,17 +108,42 @@ recording_folder prepare_folder_asked_for() {
   return asked ? profile::prepare_folder(*asked) : asked;
 }
 
-rank_parts::rank_parts(wire::fabric& reach, const rank_place& where, const world_options& options,
-                       const recording_folder& arrivals)
+rank_parts::rank_parts(wire::fabric& reach, const rank_place& where, const rank_options& options)
     : flight_(where.here, where.index, where.rank, where.shape.size()),
-      engine_(options_for(reach, where, options), doorbell::share(where.here.bell(where.index))),
-      team_(engine_, reach, where.shape, where.rank, options.algorithms, where.machine) {
-  team_.keep_flight_record(flight_);
-  choose_from_environment(team_);
-  if (auto table = tune::table_asked_for(table_of(options.algorithms, where.network))) {
-    team_.select_by(std::move(table));
+      engine_(options.driven_by != nullptr
+                  ? *options.driven_by
+                  : own_engine_.emplace(options_for(reach, where, options),
+                                        doorbell::share(where.here.bell(where.index)))) {
+  try {
+    if (!own_engine_) join(reach, where);
+    const catalog algorithms = options.of_world.algorithms;
+    team_ = std::make_unique<muster::team>(engine_, reach, where.shape, where.rank, algorithms,
+                                           where.machine);
+    team_->keep_flight_record(flight_);
+    choose_from_environment(*team_);
+    if (auto table = tune::table_asked_for(table_of(algorithms, where.network))) {
+      team_->select_by(std::move(table));
+    }
+    if (options.arrivals) recording_.emplace(*team_, *options.arrivals, where.clock);
+  } catch (...) {
+    stop();
+    throw;
   }
-  if (arrivals) recording_.emplace(team_, *arrivals, where.clock);
+}
+
+void rank_parts::join(wire::fabric& reach, const rank_place& where) {
+  bell_.emplace(doorbell::share(where.here.bell(where.index)));
+  added_.reserve(2);
+  for (progress_source* const source : {reach.source(), static_cast<progress_source*>(&*bell_)}) {
+    engine_.add_source(*source);
+    added_.push_back(source);
+  }
+}
+
+void rank_parts::stop() noexcept {
+  if (own_engine_) return own_engine_->stop();
+  for (progress_source* const source : added_) engine_.remove_source(*source);
+  added_.clear();
 }
 
 }  // namespace muster

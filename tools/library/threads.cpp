@@ -78,7 +78,7 @@ public:
 
   std::unique_ptr<job_rank> make_rank(std::size_t rank, const world_options& options,
                                       const recording_folder& arrivals) override {
-    return make_job_rank(job_, rank, options, arrivals);
+    return make_job_rank(job_, rank, {options, arrivals});
   }
   void fail(const wire::failure& why) noexcept override { job_.fail(why); }
 
@@ -129,7 +129,7 @@ public:
     for (std::size_t peer = 0; peer < places_.size(); ++peer) {
       if (!of.is_here(peer)) by.peers[peer].assign(connections_, {0, addresses_[peer]});
     }
-    return make_job_rank(of, {rank, cluster::reach_by(std::move(by))}, options, arrivals);
+    return make_job_rank(of, {rank, cluster::reach_by(std::move(by))}, {options, arrivals});
   }
   void fail(const wire::failure& why) noexcept override {
     for (const cluster::job& each : nodes_) each.here().fail(why);

@@ -1,24 +1,23 @@
 #include <muster/world.hpp>
 
+#include <cstdlib>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <span>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include <muster/environment/environment.hpp>
 
-#include "tools/library/job_rank.hpp"
+#include "tools/library/joined_job.hpp"
 #include "tools/library/launcher/launchers.hpp"
 #include "tools/library/launcher/meet.hpp"
 #include "tools/library/launcher/muster_run.hpp"
 #include "tools/library/progress_choice.hpp"
 #include "tools/library/recording.hpp"
+#include "tools/library/regrowth.hpp"
 #include "transports/cluster/bootstrap.hpp"
 #include "transports/shm/bootstrap.hpp"
-#include "transports/shm/death_watch.hpp"
 #include "transports/shm/job.hpp"
 
 namespace muster {
@@ -45,75 +44,100 @@ shm::job make_job(bootstrap& with, const world_options& options) {
 
 }  // namespace
 
-// A job of whatever kind, and this process as one of its ranks.
 struct world::parts {
-  explicit parts(shm::job joined, const world_options& options, const recording_folder& arrivals)
-      : here(std::move(joined)), rank(make_job_rank(*here, here->joined_as(), options, arrivals)) {}
-  parts(cluster::bootstrapped joined, const world_options& options)
-      : cluster(std::move(joined.of)),
-        rank(make_job_rank(*cluster, place_in(joined), options, profile::folder_asked_for())) {}
-  /// Ranks that others than `muster run` started see to each other.
-  void watch() {
-    const auto ranks = cluster ? cluster->ranks_here() : std::span<const std::size_t>();
-    std::vector<std::size_t> names(ranks.begin(), ranks.end());
-    if (names.empty()) {
-      names.resize(here->size());
-      std::iota(names.begin(), names.end(), std::size_t{0});
-    }
-    if (names.size() == 1) return;
-    deaths.emplace(memory(), memory().joined_as(), std::move(names));
+  parts(std::unique_ptr<regrowth_by_launcher> again, std::unique_ptr<joined_job> joined)
+      : regrowth(std::move(again)), job(std::move(joined)) {
+    if (regrowth) team().grow_by(regrowth.get());
   }
-  ~parts() {
-    if (std::uncaught_exceptions() > exceptions_before) rank->fail({});
-  }
-  parts(const parts&) = delete;
-  parts& operator=(const parts&) = delete;
 
-  const shm::job& memory() const noexcept { return here ? *here : cluster->here(); }
+  muster::team& team() noexcept { return job->rank().parts().team(); }
 
-  std::optional<shm::job> here;
-  std::optional<cluster::job> cluster;
-  std::unique_ptr<job_rank> rank;
-  std::optional<shm::death_watch> deaths;
-  int exceptions_before = std::uncaught_exceptions();
+  std::unique_ptr<regrowth_by_launcher> regrowth;  // null: ranks are not started again
+  std::unique_ptr<joined_job> job;
 };
 
-std::unique_ptr<world::parts> world::join_or_alone(const world_options& options) {
+namespace {
+
+std::unique_ptr<joined_job> join_or_alone(const world_options& options, bool may_grow) {
+  rank_options how{.of_world = options, .more_sources = may_grow};
   if (auto launched = launcher::meet_by_muster_run()) {
-    return std::make_unique<parts>(launcher::meet(std::move(*launched)), options);
+    cluster::bootstrapped met = launcher::meet(std::move(*launched));
+    how.arrivals = profile::folder_asked_for();
+    return std::make_unique<joined_job>(std::move(met), how);
   }
   auto joined = shm::job::join();
   if (!joined) {
     if (auto asked = launcher::find_meeting()) {
       environment::report_unknown(asked->rank == 0);
       cluster::bootstrapped met = launcher::meet(std::move(*asked));
-      auto made = met.of.shape().nodes() > 1
-                      ? std::make_unique<parts>(std::move(met), options)
-                      : std::make_unique<parts>(std::move(met.of).here(), options,
-                                                profile::folder_asked_for());
+      how.arrivals = profile::folder_asked_for();
+      auto made = std::make_unique<joined_job>(std::move(met), how);
       made->watch();
       return made;
     }
   }
   environment::report_unknown(!joined);  // of the others `muster run` has said it
   shm::job job = joined ? std::move(*joined) : job_of_one();
-  const recording_folder arrivals =
-      job.size() > 1 ? profile::folder_asked_for() : prepare_folder_asked_for();
-  return std::make_unique<parts>(std::move(job), options, arrivals);
+  how.arrivals = job.size() > 1 ? profile::folder_asked_for() : prepare_folder_asked_for();
+  return std::make_unique<joined_job>(std::move(job), how);
 }
 
-world::world(world_options options) : parts_(join_or_alone(with_progress_asked_for(options))) {}
-world::world(bootstrap& with, world_options options) {
-  const world_options asked = with_progress_asked_for(options);
-  parts_ = std::make_unique<parts>(make_job(with, asked), asked, profile::folder_asked_for());
-  parts_->watch();
-  environment::report_unknown(parts_->here->joined_as() == 0);
+std::unique_ptr<joined_job> rejoin_at(const meeting& at, const world_options& options) {
+  auto job = std::make_unique<joined_job>(reunion_attempt(at).run(),
+                                          rank_options{.of_world = options, .more_sources = true});
+  job->watch();
+  return job;
 }
+
+std::unique_ptr<regrowth_by_launcher> regrowth_at(std::optional<launcher::reunion> place,
+                                                  const world_options& options) {
+  if (!place) return nullptr;
+  return std::make_unique<regrowth_by_launcher>(std::move(place->at), options);
+}
+
+}  // namespace
+
+world::world(world_options options) {
+  options = with_progress_asked_for(options);
+  auto again = launcher::find_reunion();
+  const bool rejoins = again && again->started_again;
+  if (rejoins && !options.rejoins) {
+    throw error(errc::bootstrap, "world: this process was started again as rank " +
+                                     std::to_string(again->at.rank) +
+                                     ", which had failed; expected world::rejoin");
+  }
+  auto regrowth = regrowth_at(std::move(again), options);
+  auto job =
+      rejoins ? rejoin_at(regrowth->at(), options) : join_or_alone(options, regrowth != nullptr);
+  parts_ = std::make_unique<parts>(std::move(regrowth), std::move(job));
+  ::unsetenv(environment::respawn.name);  // it is this process's, not of those that it starts
+}
+
+world::world(bootstrap& with, world_options options) {
+  options = with_progress_asked_for(options);
+  auto job = std::make_unique<joined_job>(
+      make_job(with, options),
+      rank_options{.of_world = options, .arrivals = profile::folder_asked_for()});
+  job->watch();
+  environment::report_unknown(job->memory().joined_as() == 0);
+  parts_ = std::make_unique<parts>(nullptr, std::move(job));
+}
+
+bool world::is_to_rejoin() noexcept {
+  const char* const told = environment::read(environment::respawn);
+  return told != nullptr && launcher::is_started_again(told);
+}
+
+std::unique_ptr<world> world::rejoin(world_options options) {
+  options.rejoins = true;
+  return is_to_rejoin() ? std::make_unique<world>(options) : nullptr;
+}
+
 world::~world() {
   // Everything stays as it is: the others share it, and the engine's thread is not in this process.
-  if (parts_->memory().is_inherited()) static_cast<void>(parts_.release());
+  if (parts_->job->memory().is_inherited()) static_cast<void>(parts_.release());
 }
-team& world::team() noexcept { return parts_->rank->parts().team(); }
-engine& world::engine() noexcept { return parts_->rank->parts().engine(); }
+team& world::team() noexcept { return parts_->team(); }
+engine& world::engine() noexcept { return parts_->job->rank().parts().engine(); }
 
 }  // namespace muster

@@ -33,6 +33,8 @@ struct world_options {
   thread_place thread_on = thread_place::any;
   /// `progress::caller` only: what a rank does that waits long. The same on all ranks.
   idling when_idle = idling::sleeps;
+  /// Where this process was started again, it rejoins its job: its program knows what that means.
+  bool rejoins = false;
 };
 
 /// The team of all ranks of the job that this process was started in, with the engine that drives
@@ -49,12 +51,20 @@ struct world_options {
 /// with it a program's operations go on while it computes, and nothing in it need be changed.
 class world {
 public:
-  /// \throws error `errc::bootstrap` where the job cannot be joined.
+  /// \throws error `errc::bootstrap` where the job cannot be joined, or this process has to
+  /// `rejoin` it.
   explicit world(world_options options = {});
   /// Instead, the team of the processes that `with` connects, which others than Muster started:
   /// rank for rank, all on one machine. Collective; `with` is not used afterwards.
   /// \throws error `errc::bootstrap` on all ranks where they cannot become one job.
   explicit world(bootstrap& with, world_options options = {});
+  /// In a process that `muster run --respawn` has started in the place of a rank that failed: its
+  /// world, whose team is what the other ranks get from `grow`; waits until all have called that.
+  /// Null in a process of the job's first ranks, and where ranks are not started again.
+  /// \throws error `errc::bootstrap`, `errc::rank_left`, as `grow`
+  static std::unique_ptr<world> rejoin(world_options options = {});
+  /// Whether this process is one that has to, and has not yet.
+  static bool is_to_rejoin() noexcept;
   ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;
@@ -70,7 +80,6 @@ public:
 
 private:
   struct parts;
-  static std::unique_ptr<parts> join_or_alone(const world_options& options);
 
   std::unique_ptr<parts> parts_;
 };

@@ -72,7 +72,8 @@ void run_by_messages(const message_job& how, const std::function<void(team&)>& b
     const cluster::job& of = machines[all.node_of(rank)];
     const auto messenger = room.messenger_of(rank, of.here().bell(of.place_of(rank)));
     try {
-      const auto made = make_job_rank(of, {rank, cluster::reach_by(rank, *messenger)}, {}, {});
+      const auto made =
+          make_job_rank(of, {rank, cluster::reach_by(rank, *messenger)}, {.of_world = {}});
       try {
         body(made->parts().team());
       } catch (const std::exception& why) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -32,6 +31,7 @@
 
 #include "tools/command/run/input.hpp"
 #include "tools/command/shared/made_hosts.hpp"
+#include "tools/library/launcher/key_file.hpp"
 #include "tools/process/process.hpp"
 #include "transports/cluster/rendezvous.hpp"
 #include "transports/tcp/interfaces.hpp"
@@ -63,7 +63,8 @@ json environment_to_pass(const options& what) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const std::string name(text.substr(0, text.find('=')));
-    const bool is_ours = name.starts_with("MUSTER_") && name != environment::job.name;
+    const bool is_ours = name.starts_with("MUSTER_") && name != environment::job.name &&
+                         name != environment::respawn.name;
     if (is_ours || std::ranges::find(what.passed_on, name) != what.passed_on.end()) {
       all[name] = std::string(text.substr(std::min(name.size() + 1, text.size())));
     }
@@ -88,6 +89,7 @@ json order_for(const options& what, const meeting& at, std::uint16_t input, std:
           {"tag", what.tag_output},
           {"kernel_copies_from", what.kernel_copies_from},
           {"grace", what.grace.count()},
+          {"respawn", what.respawn},
           {"environment", environment_to_pass(what)}};
 }
 
@@ -240,15 +242,6 @@ private:
   int exit_status_ = 0;
 };
 
-/// A file of the key, for ranks to inherit.
-descriptor file_of(const tcp::job_key& key) {
-  descriptor made(::memfd_create("muster-key", MFD_CLOEXEC));
-  if (!made || ::write(made.get(), key.bytes.data(), key.bytes.size()) < 0) {
-    throw error(errc::resource, "run: no memory for the job's key");
-  }
-  return made;
-}
-
 /// One line, byte by byte: what comes after it is not ours.
 std::string read_line(int from) {
   std::string line;
@@ -286,8 +279,9 @@ int run_on_hosts(const options& what) {
   at.place.port = door.at.port();
   at.place.key = tcp::job_key::random();
   at.size = what.ranks;
-  const cluster::rendezvous_server server(std::move(door), what.ranks, at.place.key,
-                                          at.place.patience);
+  const cluster::rendezvous_server server(
+      std::move(door), what.ranks, at.place.key, at.place.patience,
+      what.respawn != 0 ? cluster::meets::again : cluster::meets::once);
   tcp::listener input_door = listen_for_hosts();
   const std::uint16_t input_port = input_door.at.port();
   const input_server input(std::move(input_door), what.ranks, at.place.key);
@@ -310,6 +304,8 @@ void run_on_made_hosts(const options& what) {
                                     made_hosts::list(what.ranks, what.hosts_made),
                                     "--grace",
                                     std::to_string(what.grace.count()),
+                                    "--respawn",
+                                    std::to_string(what.respawn),
                                     "--remote-shell",
                                     made_hosts::remote_shell()};
   if (what.tag_output) words.push_back("--tag-output");
@@ -339,6 +335,7 @@ int run_share_as_told() {
   what.bind_to_core = order.at("bind");
   what.tag_output = order.at("tag");
   what.kernel_copies_from = order.at("kernel_copies_from");
+  what.respawn = order.at("respawn");
   what.grace = std::chrono::seconds(order.at("grace").get<unsigned>());
   const std::string folder = order.at("folder");
   if (::chdir(folder.c_str()) != 0) {
@@ -348,7 +345,7 @@ int run_share_as_told() {
     ::setenv(name.c_str(), value.get<std::string>().c_str(), 1);
   }
   share some{.first = order.at("first"), .ranks = what.ranks};
-  some.key = file_of(at.place.key);
+  some.key = muster::launcher::file_of(at.place.key);
   if (some.first == 0) {
     cluster::meeting_place input = at.place;
     input.port = order.at("input");

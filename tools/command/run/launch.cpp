@@ -21,6 +21,7 @@
 #include <muster/team/topology.hpp>
 
 #include "tools/command/run/hosts.hpp"
+#include "tools/command/run/respawn.hpp"
 #include "tools/command/run/tagged_output.hpp"
 #include "tools/library/recording.hpp"
 #include "tools/process/process.hpp"
@@ -69,7 +70,8 @@ public:
       : what_(what),
         share_(std::move(some)),
         machine_(topology::read()),
-        job_(shm::job::create(job_options())) {
+        job_(shm::job::create(job_options())),
+        respawn_(what.respawn, share_) {
     // Whatever a rank leaves behind becomes this process's child and is ended with the job.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   }
@@ -120,20 +122,26 @@ private:
                          const descriptor& errors) const {
     process::plan plan{.command = what_.command,
                        .in_path = true,
-                       .environment = {environment::job.name + ("=" + environment_for(local))},
+                       .environment = {},
                        .input = input_for(local),
                        .output = output.get(),
                        .errors = errors.get(),
-                       .descriptors = job_.descriptors_for(local),
+                       .descriptors = {},
                        .signal_when_orphaned = SIGKILL};
-    if (share_.key) plan.descriptors.push_back(share_.key.get());
+    if (!respawn_.was_started_again(local)) {
+      plan.environment = {environment::job.name + ("=" + environment_for(local))};
+      plan.descriptors = job_.descriptors_for(local);
+      if (share_.key) plan.descriptors.push_back(share_.key.get());
+    }
+    respawn_.add_to(plan, local);
     if (bound()) plan.processor = machine_.cores()[local % machine_.cores().size()].processor;
     return plan;
   }
 
   int input_for(std::size_t local) const {
     if (share_.first + local != 0) return process::nothing;
-    return share_.input ? share_.input.get() : process::inherited;
+    if (share_.input) return share_.input.get();
+    return share_.at ? process::nothing : process::inherited;  // started again, it has read it
   }
 
   std::string environment_for(std::size_t local) const {
@@ -176,7 +184,10 @@ private:
   /// What the launcher that started this one says: signals, a byte each. Its end is that of all.
   void obey() {
     char signal = 0;
-    if (::read(share_.control.get(), &signal, 1) == 1) return signal_all(signal);
+    if (::read(share_.control.get(), &signal, 1) == 1) {
+      respawn_.note(signal);
+      return signal_all(signal);
+    }
     share_.control = descriptor();
     if (!failed_at_) failed_at_ = clock::now();
     exit_status_ = exit_status_ == 0 ? 1 : exit_status_;
@@ -186,6 +197,7 @@ private:
     signalfd_siginfo event{};
     while (signals_.next(event)) {
       if (event.ssi_signo == SIGCHLD) continue;
+      respawn_.note(static_cast<int>(event.ssi_signo));
       // What the terminal sends goes to the whole foreground group, ranks included.
       if (event.ssi_code == SI_KERNEL) continue;
       signal_all(static_cast<int>(event.ssi_signo));
@@ -211,6 +223,7 @@ private:
     const std::size_t rank = share_.first + local;
     if (how.well()) {
       job_.set_state(local, wire::liveness::left);
+      if (!failed_at_) respawn_.tell_of_end(local);
       return;
     }
     const std::string text =
@@ -219,6 +232,11 @@ private:
     job_.fail({.code = errc::rank_died, .rank = rank, .text = text});
     job_.set_state(local, wire::liveness::died);
     if (failed_at_) return;
+    if (respawn_.takes(local)) {
+      std::fprintf(stderr, "muster run: %s; starting it again (%zu of %zu)\n", text.c_str(),
+                   respawn_.times(local), respawn_.most());
+      return start_rank(local);
+    }
     failed_at_ = clock::now();
     exit_status_ = how.exit_status();
     std::fprintf(stderr, "muster run: %s%s\n", text.c_str(),
@@ -256,7 +274,8 @@ private:
   share share_;
   topology machine_;
   shm::job job_;
-  signal_events signals_;
+  signal_events signals_;  // before what has threads of its own
+  respawn respawn_;
   std::map<pid_t, std::size_t> running_;  // ranks, by their places among those started here
   std::vector<tagged_output> outputs_;
   std::optional<clock::time_point> failed_at_;

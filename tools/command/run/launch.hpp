@@ -30,6 +30,8 @@ struct options {
   std::size_t kernel_copies_from = 0;  ///< bytes of a block; 0: as measured
   /// How long ranks have to end by themselves after one failed, and after they were asked to.
   std::chrono::seconds grace = std::chrono::seconds(2);
+  /// How often a rank that fails is started again; then it does not fail the job.
+  std::size_t respawn = 0;
   std::string record_arrivals;         ///< the folder for the ranks' records; empty: none
   std::vector<host> hosts;             ///< machines that the ranks are spread over; empty: this one
   std::string link_rate = {};          ///< of theirs; empty: any
@@ -43,7 +45,8 @@ struct options {
 /// rank that failed first (128 + signal where one was killed).
 ///
 /// When a rank fails, the others learn of it at once, have `grace` to end by themselves, and are
-/// then ended. Signals sent to the launcher go on to the ranks. Nothing outlives it.
+/// then ended; but where it is started again, they go on. Signals sent to the launcher go on to the
+/// ranks. Nothing outlives it.
 /// \throws error where the job cannot be made.
 int run(const options& what);
 

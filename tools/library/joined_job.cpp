@@ -1,0 +1,39 @@
+#include "tools/library/joined_job.hpp"
+
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+joined_job::joined_job(shm::job joined, const rank_options& options)
+    : here_(std::move(joined)), rank_(make_job_rank(*here_, here_->joined_as(), options)) {}
+
+joined_job::joined_job(cluster::bootstrapped joined, const rank_options& options) {
+  if (joined.of.shape().nodes() == 1) {
+    here_.emplace(std::move(joined.of).here());
+    rank_ = make_job_rank(*here_, here_->joined_as(), options);
+  } else {
+    cluster_.emplace(std::move(joined.of));
+    rank_ = make_job_rank(*cluster_, place_in(joined), options);
+  }
+}
+
+joined_job::~joined_job() {
+  if (std::uncaught_exceptions() > exceptions_before_) rank_->fail({});
+}
+
+void joined_job::watch() {
+  const auto ranks = cluster_ ? cluster_->ranks_here() : std::span<const std::size_t>();
+  std::vector<std::size_t> names(ranks.begin(), ranks.end());
+  if (names.empty()) {
+    names.resize(here_->size());
+    std::iota(names.begin(), names.end(), std::size_t{0});
+  }
+  if (names.size() == 1) return;
+  deaths_.emplace(memory(), memory().joined_as(), std::move(names));
+}
+
+}  // namespace muster
