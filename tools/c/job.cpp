@@ -28,7 +28,7 @@ function_reduction::function_reduction(muster_function* combine, void* context, 
       combine_(combine),
       context_(context) {}
 
-job::job() : joined_({.progress = progress::external}) {
+job::job(bool rejoins) : joined_({.progress = progress::external, .rejoins = rejoins}) {
   teams_.push_back(std::make_unique<muster_team>(*this, joined_.team()));
 }
 
@@ -160,7 +160,15 @@ int join_once(const char* call, muster_team** world, Join join) {
 }  // namespace
 
 int muster_init(muster_team** world) {
-  return join_once("init", world, [] { return new job; });
+  return join_once("init", world, [] { return new job(false); });
+}
+
+int muster_rejoin(muster_team** world) {
+  if (world != nullptr && !muster::world::is_to_rejoin()) {
+    *world = nullptr;
+    return MUSTER_SUCCESS;
+  }
+  return join_once("rejoin", world, [] { return new job(true); });
 }
 
 int muster_init_with(int rank, int size, muster_allgather_function* allgather, void* context,

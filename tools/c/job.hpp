@@ -29,7 +29,8 @@ private:
 /// The job that this process has joined: what drives its operations, and what its program has made.
 class job {
 public:
-  job();
+  /// \param rejoins where the process was started again
+  explicit job(bool rejoins);
   explicit job(bootstrap& with);
   ~job();
   job(const job&) = delete;

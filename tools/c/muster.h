@@ -63,6 +63,12 @@ typedef struct muster_team muster_team;
 /// Errors: MUSTER_BOOTSTRAP, where the job cannot be joined.
 int muster_init(muster_team** world);
 
+/// As muster_init, in a process that `muster run --respawn` has started in the place of a rank that
+/// failed: the team that the other ranks get from muster_grow. Blocks until all have called that.
+/// In another process it does nothing.
+/// \param world NULL where this process is one of the job's first ranks: it calls muster_init
+int muster_rejoin(muster_team** world);
+
 /// For muster_init_with: everybody's `mine`, `bytes` long, in rank order in `all`. Returns 0 on
 /// success.
 typedef int muster_allgather_function(void* context, const void* mine, void* all, size_t bytes);
@@ -237,6 +243,13 @@ int muster_isubset(muster_team* team, size_t count, const int* ranks, muster_tea
 /// alive calls it. It takes no place in the order of `team`.
 int muster_shrink(muster_team* team, muster_team** made);
 int muster_ishrink(muster_team* team, muster_team** made, muster_request* request);
+/// The team of all ranks of the job: those that are alive, and for each that failed the process
+/// that `muster run --respawn` has started again, which calls muster_rejoin. Every rank of the job
+/// that is alive calls it, with a team of them, broken or whole. Stays pending until all have come.
+/// What was chosen for `team` is not chosen for the new one. Errors: MUSTER_INVALID_ARGUMENT, where
+/// ranks are not started again; MUSTER_RANK_LEFT, where one has ended well; MUSTER_BOOTSTRAP.
+int muster_grow(muster_team* team, muster_team** made);
+int muster_igrow(muster_team* team, muster_team** made, muster_request* request);
 /// Frees a team that one of these made; local. Operations of the team that are pending end: their
 /// requests are complete, with MUSTER_STOPPED, and still have to be waited for or freed; for the
 /// other ranks the team is then broken. NULL is ignored; for the world there is muster_finalize.

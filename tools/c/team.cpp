@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <muster/api/grow.hpp>
 #include <muster/api/shrink.hpp>
 #include <muster/api/split.hpp>
 #include <muster/base/error.hpp>
@@ -176,4 +177,12 @@ int muster_ishrink(muster_team* team, muster_team** made, muster_request* reques
 int muster_shrink(muster_team* team, muster_team** made) {
   muster_request request = nullptr;
   return wait_if(muster_ishrink(team, made, &request), request);
+}
+
+int muster_igrow(muster_team* team, muster_team** made, muster_request* request) {
+  return begin("grow", team, made, request, [](muster::team& of) { return muster::grow(of); });
+}
+int muster_grow(muster_team* team, muster_team** made) {
+  muster_request request = nullptr;
+  return wait_if(muster_igrow(team, made, &request), request);
 }

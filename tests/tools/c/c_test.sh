@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The C interface, in jobs of processes.
 #
-# usage: c_test.sh MUSTER COLLECTIVES ERRORS REQUESTS
+# usage: c_test.sh MUSTER COLLECTIVES ERRORS REQUESTS REGROWTH
 source tests/support/cases.sh
-muster=$PWD/$1 collectives=$PWD/$2 errors=$PWD/$3 requests=$PWD/$4
+muster=$PWD/$1 collectives=$PWD/$2 errors=$PWD/$3 requests=$PWD/$4 regrowth=$PWD/$5
 unset MUSTER_JOB
 
 # runs N ARG…: as N ranks.
@@ -30,6 +30,7 @@ check "also on 3 nodes" eval 'runs 3 --nodes 3 "$requests" idle && right 3 && re
 for n in 2 4; do
   check "one of $n ranks dies" eval '! runs $n "$requests" died && right $((n - 1))'
 done
+check "one of 3 ranks dies and is started again" eval 'runs 3 --respawn 1 "$regrowth" && right 3'
 check "a team is freed with operations pending" eval 'runs 3 "$requests" freed && right 3'
 check "a job is left with operations pending" eval 'runs 3 "$requests" left && right 3'
 

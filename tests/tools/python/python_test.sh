@@ -34,6 +34,9 @@ done
 check "awaited, 3 ranks on 3 nodes" eval 'runs 3 "awaited.py all" --nodes 3 && right 3'
 check "who awaits a late rank sleeps" eval 'runs 3 "awaited.py idle" && right 3 && rested'
 check "one of 3 ranks dies" eval '! runs 3 "awaited.py died" && right 2'
+for how in awaits blocks; do
+  check "one of 3 ranks dies and is started again, who $how" eval 'runs 3 "regrowth.py $how" --respawn 1 && right 3'
+done
 check "a job is left with operations pending" eval 'runs 3 "awaited.py left" && right 3'
 check "beside mpi4py, under its launcher" eval 'beside launcher && right 3'
 check "beside mpi4py, by its communicator" eval 'beside communicator && right 3'

@@ -16,7 +16,7 @@ from ._library import (BootstrapError, DeadlineExceeded, Error, InvalidArgument,
                        ResourceError, Stopped)
 from ._team import Team
 from ._version import VERSION as __version__
-from ._world import finalize, init, world
+from ._world import finalize, init, rejoin, world
 
 for _each in (Error, InvalidArgument, MismatchedCall, RankDied, RankLeft, Stopped, DeadlineExceeded, BootstrapError,
               ResourceError, Op, Team):

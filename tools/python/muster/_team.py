@@ -92,6 +92,11 @@ class Team:
         return Making(self, "subset", lib.muster_isubset, len(found), found)
 
     @collective
+    def grow(self):
+        """The team of all ranks of the job; in the place of one that failed is the process that called `rejoin`."""
+        return Making(self, "grow", lib.muster_igrow)
+
+    @collective
     def shrink(self):
         """A team of those ranks that are alive, after a failure."""
         return Making(self, "shrink", lib.muster_ishrink)

@@ -46,10 +46,8 @@ class Alone:
 class World:
     """The job, and what drives its operations."""
 
-    def __init__(self, join):
-        team = ffi.new("muster_team **")
-        require(join(team))
-        self.pointer = team[0]
+    def __init__(self, pointer):
+        self.pointer = pointer
         self.alone = Alone()
         self._teams = []
         descriptor = ffi.new("int *")
@@ -125,6 +123,12 @@ def _allgather_of(connected):
     return ffi.callback("muster_allgather_function", allgather), failures
 
 
+def _joined_by(join):
+    team = ffi.new("muster_team **")
+    require(join(team))
+    return team[0]
+
+
 def init(connected=None):
     """Joins the job that `muster run` or another launcher started this process in, once in a process; its team.
 
@@ -135,15 +139,30 @@ def init(connected=None):
     if _joined is not None:
         raise InvalidArgument("init: called again; expected once in a process")
     if connected is None:
-        _joined = World(lib.muster_init)
+        _joined = World(_joined_by(lib.muster_init))
         return _joined.team
     function, failures = _allgather_of(connected)
     try:
-        _joined = World(lambda team: lib.muster_init_with(connected.rank, connected.size, function, ffi.NULL, team))
+        _joined = World(
+            _joined_by(lambda team: lib.muster_init_with(connected.rank, connected.size, function, ffi.NULL, team)))
     except Error:
         if failures:
             raise failures[0] from None
         raise
+    return _joined.team
+
+
+def rejoin():
+    """In a process that `muster run --respawn` has started in the place of a rank that failed: the team that the other
+    ranks get from `grow`, once all have called it. Else None: the process calls `init`.
+    """
+    global _joined
+    if _joined is not None:
+        raise InvalidArgument("rejoin: called after joining the job; expected once in a process, before init")
+    pointer = _joined_by(lib.muster_rejoin)
+    if pointer == ffi.NULL:
+        return None
+    _joined = World(pointer)
     return _joined.team
 
 
