@@ -78,7 +78,7 @@ late() {
     grep -q '^LATE: rank 2 .* has not come to call 1[0-9] of world' "$out" && found=0 && break
   done
   kill -USR1 "$job"
-  for _ in $(seq 50); do compgen -G "$folder/why/*.txt" >/dev/null && break || sleep 0.1; done
+  for _ in $(seq 50); do grep -qs "signal USR1" "$folder"/why/*.txt && break || sleep 0.1; done
   cat "$folder"/why/*.txt >>"$out"
   kill -TERM "$job" && wait "$job"
   [ $found = 0 ] && says 2 '^LATE: rank 2 ' && rm -r "$folder/why" &&
