@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <muster/base/descriptor.hpp>
+#include <muster/base/random.hpp>
 #include <muster/muster.hpp>
 
 namespace {
@@ -43,8 +44,7 @@ void die_after(std::chrono::microseconds time) {
 
 /// Half of all processes die, some before they have joined.
 void draw_lot(std::uint64_t seed, long process) {
-  std::seed_seq with{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(process)};
-  std::mt19937_64 random(with);
+  std::mt19937_64 random(muster::mix_bits(seed ^ static_cast<std::uint64_t>(process)));
   if (random() % 2 == 0) die_after(std::chrono::microseconds(1 + random() % 150'000));
 }
 
