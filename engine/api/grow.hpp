@@ -23,15 +23,13 @@ namespace muster {
 /// Completes on the thread that drives the team's engine; the ranks meet on a thread of its own.
 ///
 /// \throws error
-///   - `errc::invalid_argument`: the job's ranks are not started again, or another call of this
-///   rank
-///     is under way;
+///   - `errc::invalid_argument`: ranks of the job are not started again, or this rank has another
+///     call under way;
 ///   - `errc::rank_left`: a rank has ended well, so that it does not come;
 ///   - `errc::bootstrap`, `errc::resource`: what keeps this rank from becoming one of the job, as
 ///     when a world begins. It may be called again, and the others wait for that;
-///   - `errc::stopped`, `errc::deadline_exceeded`: see `with_stop`, `with_timeout`. It may be
-///   called
-///     again: this rank has not come then. Once all have come it is no longer ended so.
+///   - `errc::stopped`, `errc::deadline_exceeded`: see `with_stop`, `with_timeout`. This rank has
+///     not come then, and may call it again. Once all have come it is no longer ended so.
 task<std::unique_ptr<team>> grow(team& of);
 
 }  // namespace muster

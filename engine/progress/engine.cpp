@@ -292,13 +292,9 @@ std::string engine::describe_waits() const {
 }
 
 void engine::add_source(progress_source& source) {
+  sources_.reserve(sources_.size() + 1);
+  wakeups_.add(source);
   sources_.push_back(&source);
-  try {
-    wakeups_.add(source);
-  } catch (...) {
-    sources_.pop_back();
-    throw;
-  }
 }
 
 namespace {

@@ -175,9 +175,8 @@ void signal_watch::finish() noexcept {
   constexpr std::int64_t a_moment_ns = 1'000'000'000;
   signal_state& state = state_for_signals();
   // relaxed: what is written is looked at again once it is taken.
-  if (state.to.load(std::memory_order_relaxed) != &to_ ||
-      state.written_ns.load(std::memory_order_relaxed) == 0)
-    return;
+  const bool is_last = state.to.load(std::memory_order_relaxed) == &to_;
+  if (!is_last || state.written_ns.load(std::memory_order_relaxed) == 0) return;
   if (time_of_day() - state.written_ns.exchange(0) > a_moment_ns) return;
   try {
     to_.write_page(words_for(state.signal.load()).data());
