@@ -221,7 +221,7 @@ private:
     }
     if (has_failed()) co_return co_await say_why(rank);  // it may have asked since it was told
     blocks& all = rounds_[which];
-    all.insert_or_assign(rank, std::move(block));
+    all.emplace(rank, std::move(block));
     if (all.size() < which.second) co_return;
     const blocks whole_round = std::move(all);
     rounds_.erase(which);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -31,7 +32,6 @@
 
 #include "tools/command/run/input.hpp"
 #include "tools/command/shared/made_hosts.hpp"
-#include "tools/library/launcher/key_file.hpp"
 #include "tools/process/process.hpp"
 #include "transports/cluster/rendezvous.hpp"
 #include "transports/tcp/interfaces.hpp"
@@ -251,6 +251,14 @@ std::string read_line(int from) {
 
 }  // namespace
 
+descriptor file_of(const tcp::job_key& key) {
+  descriptor made(::memfd_create("muster-key", MFD_CLOEXEC));
+  if (!made || ::write(made.get(), key.bytes.data(), key.bytes.size()) < 0) {
+    throw error(errc::resource, "run: no memory for the job's key");
+  }
+  return made;
+}
+
 std::vector<host> parse_hosts(std::string_view text) {
   std::vector<host> all;
   for (std::string_view left = text; !left.empty();) {
@@ -345,7 +353,7 @@ int run_share_as_told() {
     ::setenv(name.c_str(), value.get<std::string>().c_str(), 1);
   }
   share some{.first = order.at("first"), .ranks = what.ranks};
-  some.key = muster::launcher::file_of(at.place.key);
+  some.key = file_of(at.place.key);
   if (some.first == 0) {
     cluster::meeting_place input = at.place;
     input.port = order.at("input");

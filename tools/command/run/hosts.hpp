@@ -1,8 +1,14 @@
 #pragma once
 
+#include <muster/base/descriptor.hpp>
+
 #include "tools/command/run/launch.hpp"
+#include "transports/tcp/admission.hpp"
 
 namespace muster::launch {
+
+/// A file of the key, in memory, for ranks to inherit. \throws error `errc::resource`
+descriptor file_of(const tcp::job_key& key);
 
 /// `run`, on the hosts that `what` names: starts a launcher on each by the remote shell, which gets
 /// the job's key through its input, never on a command line. Ends all when one fails, or when this

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -11,7 +10,7 @@
 
 #include <muster/environment/environment.hpp>
 
-#include "tools/library/launcher/key_file.hpp"
+#include "tools/command/run/hosts.hpp"
 #include "tools/library/launcher/muster_run.hpp"
 #include "transports/tcp/address.hpp"
 #include "transports/tcp/socket.hpp"
@@ -35,8 +34,8 @@ respawn::respawn(std::size_t most, const share& of) : most_(most), first_(of.fir
                     cluster::meets::only_again);
   }
   at_.machine = first_;
-  at_.place.patience = std::chrono::seconds(5);  // who serves does so already
-  key_ = muster::launcher::file_of(at_.place.key);
+  at_.place.patience = muster::launcher::reunion::patience;
+  key_ = file_of(at_.place.key);
 }
 
 bool respawn::takes(std::size_t local) noexcept {

@@ -1,13 +1,13 @@
 #include "tools/library/launcher/key_file.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <string>
 
+#include <muster/base/descriptor.hpp>
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
 
@@ -26,14 +26,6 @@ std::vector<std::byte> contents_of(int file) {
     if (got <= 0) return all;
     all.insert(all.end(), piece.begin(), piece.begin() + got);
   }
-}
-
-descriptor file_of(const tcp::job_key& key) {
-  descriptor made(::memfd_create("muster-key", MFD_CLOEXEC));
-  if (!made || ::write(made.get(), key.bytes.data(), key.bytes.size()) < 0) {
-    throw error(errc::resource, "no memory for the job's key");
-  }
-  return made;
 }
 
 tcp::job_key key_from_file(std::string_view launcher) {

@@ -4,15 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/base/descriptor.hpp>
-
 #include "transports/tcp/admission.hpp"
 
 namespace muster::launcher {
 
 std::vector<std::byte> contents_of(int file);
-/// A file of the key, in memory, for processes to inherit. \throws error `errc::resource`
-descriptor file_of(const tcp::job_key& key);
 
 /// The key of a job whose launcher has no way to tell it to the job's processes alone: from the
 /// file that `MUSTER_KEY_FILE` names.

@@ -1,6 +1,5 @@
 #include "tools/library/launcher/muster_run.hpp"
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -85,7 +84,7 @@ std::optional<reunion> find_reunion() {
   }
   reunion found{parse_meeting(text.substr(text.find(',') + 1), environment::respawn.name),
                 started_again};
-  found.at.place.patience = std::chrono::seconds(5);  // who serves does so already
+  found.at.place.patience = reunion::patience;
   // The key's descriptor is closed, and its number may be another's soon.
   ::setenv(environment::respawn.name, std::string(started_again ? again : at_first).c_str(), 1);
   return found;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ std::string text_for_launched(const meeting& one, int key_at, const std::string&
 
 /// Where the ranks of a job meet again once some of them have been started again.
 struct reunion {
+  /// Whoever serves does so already.
+  static constexpr std::chrono::seconds patience{5};
+
   meeting at;
   bool started_again = false;  ///< this process, in the place of one that failed
 };
