@@ -187,6 +187,10 @@ public:
     if (promise.around == nullptr || promise.around->begin(at, frame_)) frame_.resume();
   }
   bool done() const noexcept { return part_ != nullptr ? part_->ended_at_once() : frame_.done(); }
+  /// Whether it is a part that was begun where it was made, and ended well.
+  bool ended_well_at_once() const noexcept {
+    return part_ != nullptr && part_->ended_at_once() && !part_->failure();
+  }
   /// What it completed with, of one that was begun here and is done. \throws what it threw
   T take() {
     std::exception_ptr& failure = part_ != nullptr ? part_->failure() : frame_.promise().failure;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -120,41 +121,35 @@ std::tuple<result_or_nothing<T>...> take_results(std::tuple<result_slot<T>...>& 
 
 }  // namespace detail
 
-/// Runs all tasks at once on the engine of the awaiting coroutine and completes when all have
-/// ended.
-///
-/// Tasks begin in the order given. Where one fails the others are stopped, all are waited for, and
-/// the first failure is thrown. The result is a tuple in the order given (`std::monostate` for a
-/// `task<>`), or nothing where every task is a `task<>`. A stop of the caller's scope stops all.
+namespace detail {
+
 template <class... T>
-auto when_all(task<T>... tasks)
-    -> task<std::conditional_t<(std::is_void_v<T> && ...), void,
-                               std::tuple<detail::result_or_nothing<T>...>>> {
+auto all_of(task<T>... tasks) -> task<
+    std::conditional_t<(std::is_void_v<T> && ...), void, std::tuple<result_or_nothing<T>...>>> {
   const coroutine_place place = co_await this_coroutine{};
-  detail::join meeting(place, sizeof...(T));
+  join meeting(place, sizeof...(T));
   std::tuple<task<T>...> owned(std::move(tasks)...);
-  std::tuple<detail::result_slot<T>...> slots;
+  std::tuple<result_slot<T>...> slots;
   constexpr auto indices = std::index_sequence_for<T...>{};
-  auto children = detail::make_children<T...>(meeting, owned, slots, indices);
-  for (detail::child& each : children) each.begin();
+  auto children = make_children<T...>(meeting, owned, slots, indices);
+  for (child& each : children) each.begin();
   co_await meeting;
   meeting.rethrow();
-  if constexpr (!(std::is_void_v<T> && ...)) co_return detail::take_results<T...>(slots, indices);
+  if constexpr (!(std::is_void_v<T> && ...)) co_return take_results<T...>(slots, indices);
 }
 
-/// The same for any number of tasks of one kind; results in the order given.
 template <class T, class Allocator>
-auto when_all(std::vector<task<T>, Allocator> tasks) -> task<
-    std::conditional_t<std::is_void_v<T>, void, std::vector<detail::result_or_nothing<T>>>> {
+auto all_of(std::vector<task<T>, Allocator> tasks)
+    -> task<std::conditional_t<std::is_void_v<T>, void, std::vector<result_or_nothing<T>>>> {
   const coroutine_place place = co_await this_coroutine{};
-  detail::join meeting(place, tasks.size());
-  pooled_list<detail::result_slot<T>> slots(tasks.size());
-  pooled_list<detail::child> children;
+  join meeting(place, tasks.size());
+  pooled_list<result_slot<T>> slots(tasks.size());
+  pooled_list<child> children;
   children.reserve(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    children.push_back(detail::run_child<T>(std::move(tasks[i]), meeting, slots[i]));
+    children.push_back(run_child<T>(std::move(tasks[i]), meeting, slots[i]));
   }
-  for (detail::child& each : children) each.begin();
+  for (child& each : children) each.begin();
   co_await meeting;
   meeting.rethrow();
   if constexpr (!std::is_void_v<T>) {
@@ -163,6 +158,38 @@ auto when_all(std::vector<task<T>, Allocator> tasks) -> task<
     for (auto& slot : slots) results.push_back(std::move(*slot));
     co_return results;
   }
+}
+
+}  // namespace detail
+
+/// Runs all tasks at once on the engine of the awaiting coroutine and completes when all have
+/// ended.
+///
+/// Tasks begin in the order given. Where one fails the others are stopped, all are waited for, and
+/// the first failure is thrown. The result is a tuple in the order given (`std::monostate` for a
+/// `task<>`), or nothing where every task is a `task<>`. A stop of the caller's scope stops all.
+template <class... T>
+auto when_all(task<T>... tasks) -> decltype(detail::all_of(std::move(tasks)...)) {
+  return detail::all_of(std::move(tasks)...);
+}
+/// Of two, one of which is often complete already: no coroutine for both then.
+inline task<> when_all(task<> one, task<> other) {
+  if (one.ended_well_at_once()) return other;
+  if (other.ended_well_at_once()) return one;
+  return detail::all_of(std::move(one), std::move(other));
+}
+
+/// The same for any number of tasks of one kind; results in the order given.
+template <class T, class Allocator>
+auto when_all(std::vector<task<T>, Allocator> tasks) -> decltype(detail::all_of(std::move(tasks))) {
+  if constexpr (std::is_void_v<T>) {
+    const auto ended = [](const task<>& each) { return each.ended_well_at_once(); };
+    // The last stays where all have ended: it is the result.
+    while (tasks.size() > 1 && ended(tasks.back())) tasks.pop_back();
+    if (tasks.size() > 1) std::erase_if(tasks, ended);
+    if (tasks.size() == 1) return std::move(tasks.front());
+  }
+  return detail::all_of(std::move(tasks));
 }
 
 }  // namespace muster

@@ -30,7 +30,22 @@ bool messages::is_zero_copy(std::size_t bytes) const noexcept {
 task<> messages::send(std::size_t to, std::span<const std::byte> bytes) {
   if (is_checked()) [[unlikely]]
     checks().exchange("sends to", to, size());
-  return is_zero_copy(bytes.size()) ? send_zero_copy(to, bytes) : send_pieces(to, bytes);
+  return is_zero_copy(bytes.size()) ? send_zero_copy(to, bytes) : send_short(to, bytes);
+}
+
+task<> messages::send_short(std::size_t to, std::span<const std::byte> bytes) {
+  // Virtual time passes where it is awaited.
+  if (time() != nullptr || bytes.size() > machine().message_piece) return send_pieces(to, bytes);
+  const message_header header{ticket_.word, bytes.size()};
+  const wire::open_link out = link(to, purpose::send);
+  if (!out->has_room(sizeof header + bytes.size())) return send_pieces(to, bytes);
+  out->send(std::as_bytes(std::span(&header, 1)), bytes);
+  return out->has_left() ? task<>(sent_) : wait_until_left(to);
+}
+
+task<> messages::wait_until_left(std::size_t to) {
+  const wire::open_link out = link(to, purpose::send);
+  co_await link_wait(*this, *out, link_wait::until::has_left, 0, to);
 }
 
 task<> messages::send_pieces(std::size_t to, std::span<const std::byte> bytes) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include <muster/coro/ended_part.hpp>
 #include <muster/coro/pooled.hpp>
 #include <muster/coro/task.hpp>
 #include <muster/run/link_waits.hpp>
@@ -23,6 +24,8 @@ class messages : protected operation_state {
 public:
   /// Sends bytes to a rank; complete when they may be changed. In order per pair. They are the
   /// caller's, `shared_scratch` or `scratch`, which outlive the operation whatever becomes of it.
+  /// A short message for which there is room goes when this is called, not when it is awaited; the
+  /// next one to that rank is sent when this is complete.
   task<> send(std::size_t rank, std::span<const std::byte> bytes);
   /// Receives the next bytes from a rank into their place: `invite`, then `receive`.
   task<> expect(std::size_t rank, std::span<std::byte> bytes);
@@ -62,6 +65,8 @@ protected:
   void forget_posted() noexcept { posted_.forget(); }
 
 private:
+  task<> send_short(std::size_t rank, std::span<const std::byte> bytes);
+  task<> wait_until_left(std::size_t rank);
   task<> send_pieces(std::size_t rank, std::span<const std::byte> bytes);
   task<> send_zero_copy(std::size_t rank, std::span<const std::byte> bytes);
   /// What comes next from a rank, which may also be a question, is of this operation and of so many
@@ -73,6 +78,7 @@ private:
                      std::size_t bytes);
   task<> hear_call(const wire::link& on, std::size_t from);
 
+  ended_part sent_{engine()};
   posted_places posted_;  // kept where verbs are checked
 };
 

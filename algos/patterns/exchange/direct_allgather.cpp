@@ -24,8 +24,8 @@ task<> collect_in_order(context& me, const arguments& call, ranks from) {
 
 task<> send_own(context& me, const arguments& call, ranks to) {
   const auto own = call.own_block(me.rank());
-  const auto send = [&](std::size_t rank) { return me.send(rank, own); };
-  co_await transfer_with(to, ports_of(me), send);
+  return transfer_with(to, ports_of(me),
+                       [&me, own](std::size_t rank) { return me.send(rank, own); });
 }
 
 // ---- aware of arrivals

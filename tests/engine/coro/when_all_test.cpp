@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <muster/base/error.hpp>
+#include <muster/coro/ended_part.hpp>
+#include <muster/coro/pooled.hpp>
 #include <muster/progress/engine.hpp>
 #include <muster/progress/future.hpp>
 
@@ -82,6 +84,35 @@ task<> wait_for(const gate& never, std::vector<std::error_code>& ended) {
     ended.push_back(why.code());
     throw;
   }
+}
+
+TEST_CASE("what has ended already is left out, the others begin in the order given") {
+  engine here;
+  ended_part over(here);
+  std::vector<int> order;
+  // One digit of the mask for each task: whether it has ended already.
+  for (unsigned mask = 0; mask < 16; ++mask) {
+    order.clear();
+    std::vector<int> expected;
+    pooled_list<task<>> tasks;
+    for (int i = 0; i < 4; ++i) {
+      if ((mask >> i & 1) != 0) {
+        tasks.emplace_back(over);
+      } else {
+        tasks.push_back(note(order, i));
+        expected.push_back(i);
+      }
+    }
+    start(here, when_all(std::move(tasks))).wait();
+    CHECK(order == expected);
+  }
+  order.clear();
+  start(here, when_all(task<>(over), note(order, 1))).wait();
+  start(here, when_all(note(order, 2), task<>(over))).wait();
+  start(here, when_all(task<>(over), task<>(over))).wait();
+  CHECK(order == std::vector<int>{1, 2});
+  auto failing = when_all(task<>(over), fail("alone"));
+  CHECK_THROWS_WITH(start(here, std::move(failing)).wait(), "alone");
 }
 
 TEST_CASE("one failing task stops the others, and its error is the one thrown") {
