@@ -19,8 +19,8 @@ namespace muster {
 ///
 /// Completes on the thread that drives the team's engine. In at least two rounds all hear from all,
 /// p - 1 short messages a rank and round: so many that no rank counts as alive for some and as dead
-/// for others. A rank that dies while the last round is under way may still leave others waiting;
-/// `with_timeout` ends that.
+/// for others. Then each tells the others what came of it. A rank that dies meanwhile may be of the
+/// new team, whose first operation then says so.
 ///
 /// \throws error
 ///   - `errc::rank_died`: this rank heard that others hold it for dead. Where they are out of its

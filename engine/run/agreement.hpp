@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,11 @@ namespace muster {
 /// on links that no operation uses, with nobody who is gone. What a rank waits for here ends by a
 /// stop request or deadline, or when the peer is gone, but not by the team's failure.
 ///
-/// The team's engine drives it; one at a time for a team.
+/// A rank that has heard enough says so by `tell` instead of in one more round, and leaves. Nobody
+/// may be there to hear it: what is left over is not taken for a message of the next agreement.
+///
+/// The team's engine drives it; one at a time for a team, between its `begin_agreement` and
+/// `end_agreement`.
 class agreement {
 public:
   explicit agreement(team& of) : of_(of), gone_(of.size(), false) {}
@@ -29,10 +34,23 @@ public:
   /// \param mine of the same length on all ranks
   /// \param all  by rank, of that length each; what is gone stays as it is
   task<> exchange(std::span<const std::byte> mine, std::span<std::byte> all);
+  /// Sends one more message to a rank that is not gone, which has it by its next `exchange`, or by
+  /// `hear`.
+  task<> tell(std::size_t to, std::span<const std::byte> bytes);
+  /// Receives the next message from a rank, or finds out that it is gone.
+  /// \param bytes as many as it tells
+  task<> hear(std::size_t from, std::span<std::byte> bytes);
 
 private:
-  task<> send(std::size_t to, std::span<const std::byte> bytes);
-  task<> receive(std::size_t from, std::span<std::byte> bytes);
+  /// Before each message.
+  struct header {
+    std::uint64_t agreement = 0;  ///< which one of the team
+    std::uint64_t bytes = 0;
+  };
+
+  task<> leave_out(std::size_t from, std::uint64_t bytes);
+  /// The next bytes from a rank, unless it is gone.
+  task<> take(std::size_t from, std::span<std::byte> bytes);
 
   team& of_;
   std::vector<bool> gone_;

@@ -103,7 +103,13 @@ public:
 
   /// Its ranks can agree on something once more; false where they do, or something has ended that
   /// before its end.
-  bool begin_agreement() noexcept { return !std::exchange(is_agreeing_, true); }
+  bool begin_agreement() noexcept {
+    if (std::exchange(is_agreeing_, true)) return false;
+    ++agreements_;
+    return true;
+  }
+  /// How often they have begun to, on each rank that has come as often.
+  std::uint64_t agreements() const noexcept { return agreements_; }
   void end_agreement() noexcept { is_agreeing_ = false; }
 
   /// From now on its calls are recorded, and those of teams then made from it; null: no more. While
@@ -222,6 +228,7 @@ private:
   std::uint64_t sparse_ = 0;
   std::uint64_t sequencers_ = 0;
   bool is_agreeing_ = false;
+  std::uint64_t agreements_ = 0;
   std::uint64_t id_ = 0;
   arrival_log* arrivals_ = nullptr;
   flight_recorder* flight_ = nullptr;

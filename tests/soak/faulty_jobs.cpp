@@ -150,9 +150,6 @@ public:
                        " times gone on, told within " + std::to_string(longest_ / 1'000'000) +
                        " ms";
     if (longest_ != 0) text += " (job " + std::to_string(longest_in_) + ")";
-    if (left_waiting_ != 0) {
-      text += ", " + std::to_string(left_waiting_) + " ranks left waiting by shrink";
-    }
     return text;
   }
 
@@ -175,7 +172,6 @@ private:
     lost_ += static_cast<std::size_t>(
         std::ranges::count_if(all.gone, [](const auto& at) { return at != 0; }));
     shrinks_ += all.shrinks;
-    left_waiting_ += all.left_waiting;
     // One that is stopped is told when it goes on.
     const bool stops = std::ranges::any_of(
         job.faults, [](const fault& each) { return each.what == fault::kind::stop; });
@@ -186,7 +182,6 @@ private:
 
   std::size_t lost_ = 0;
   std::size_t shrinks_ = 0;
-  std::size_t left_waiting_ = 0;
   std::int64_t longest_ = 0;
   std::uint64_t longest_in_ = 0;
 };

@@ -30,8 +30,6 @@ struct scores {
   /// The longest time from a rank's end to an error that tells of it.
   std::atomic<std::int64_t> longest{};
   std::atomic<std::size_t> shrinks{};
-  /// Times that a rank waited for `shrink` until its deadline, while another had ended.
-  std::atomic<std::size_t> left_waiting{};
 };
 
 inline std::int64_t steady_now() {

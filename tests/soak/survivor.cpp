@@ -65,10 +65,9 @@ public:
       if (attempt([this] { run_round(); })) {
         ++round_;
       } else {
-        while (wrong_.empty() && !gives_up_ && !attempt([this] { go_on(); })) {
+        while (wrong_.empty() && !attempt([this] { go_on(); })) {
         }
       }
-      if (gives_up_) return true;
       if (!wrong_.empty()) return false;
     }
     return true;
@@ -227,19 +226,7 @@ private:
   /// With those that are left, from the first round that none of them has completed without the
   /// others.
   void go_on() {
-    const std::int64_t begun = steady_now();
-    std::unique_ptr<team> fewer;
-    try {
-      fewer = start(here().engine(), with_timeout(shrinking_takes, shrink(here()))).wait();
-    } catch (const error& why) {
-      if (why.code() != errc::deadline_exceeded) throw;
-      // As a death in the last round may have it: docs/guarantees.md.
-      gives_up_ = std::ranges::any_of(scores_.gone, [&](const auto& at) { return at > begun; });
-      if (!gives_up_) throw;
-      ++scores_.left_waiting;
-      return note_end();
-    }
-    rest_ = std::move(fewer);
+    rest_ = start(here().engine(), with_timeout(shrinking_takes, shrink(here()))).wait();
     ++generation_;
     if (rest_->rank() == 0) ++scores_.shrinks;
     check_members();
@@ -292,7 +279,6 @@ private:
   std::size_t round_ = 0;
   std::vector<bool> known_gone_ = std::vector<bool>(job_.ranks);
   std::vector<bool> is_struck_ = std::vector<bool>(job_.faults.size());
-  bool gives_up_ = false;
   std::string where_;
   std::string wrong_;
   usage warm_;

@@ -219,6 +219,45 @@ TEST_CASE("a new team of those who are alive") {
   }
 }
 
+/// Calls on a team of those who are alive, each time that one is lost.
+task<> go_on(sim::rank& me, std::size_t& ended) {
+  std::unique_ptr<team> rest;
+  for (bool has_failed = true; has_failed;) {
+    has_failed = false;
+    team& now = rest ? *rest : me.team();
+    try {
+      for (int i = 0; i < 10; ++i) {
+        std::array<int, 1> one = {1};
+        co_await allreduce(now, one, sum);
+        co_await me.rest(20us);
+      }
+    } catch (const error& why) {
+      if (why.code() == errc::stopped) throw;  // this rank is dead
+      has_failed = true;
+    }
+    if (has_failed) rest = co_await shrink(now);
+  }
+  ++ended;
+}
+
+TEST_CASE("one that dies at whatever moment of it leaves nobody waiting") {
+  for (const auto& nodes : all_layouts()) {
+    const watchdog alive("simulated deaths meanwhile");
+    for (std::uint64_t moment = 0; moment < rounds(400, 40); ++moment) {
+      sim::options how = watched(nodes);
+      how.seed = derive(run_seed(), moment);
+      const double later = static_cast<double>(how.seed % 60'000);
+      how.faults.deaths = {{1, 40'000}, {3, 40'000 + later}};
+      how.faults.noticed_after_ns = 2'000;
+      sim::simulation all(sim::model(), algos::catalog(), how);
+      std::size_t ended = 0;
+      all.run([&](sim::rank& me) { return go_on(me, ended); });
+      INFO("rank 3 dies ", later, " ns after rank 1");
+      CHECK(ended == 3);
+    }
+  }
+}
+
 TEST_CASE("a mismatch on one team leaves the others whole") {
   for (const auto& nodes : all_layouts()) {
     sim::simulation all(sim::model(), algos::catalog(), watched(nodes));
