@@ -4,11 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "tools/conformance/build.hpp"
-
 namespace muster::testing {
-
-std::chrono::seconds watchdog::default_limit() { return std::chrono::seconds(rounds(20, 100)); }
 
 watchdog::watchdog(std::string what, std::chrono::seconds limit, std::string replay)
     : what_(std::move(what)),

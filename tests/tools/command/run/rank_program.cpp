@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -98,9 +99,8 @@ task<> wait_while_one_computes(team& team) {
   std::printf("rank %zu went on\n", team.rank());
 }
 
-/// All exchange long and short blocks for some seconds, and look at what they get.
-task<> exchange_for_long(team& team) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(6);
+/// All exchange long and short blocks until there is such a file, and look at what they get.
+task<> exchange_until(team& team, const char* file) {
   unsigned wrong = 0;
   unsigned rounds = 0;
   for (std::uint8_t is_over = 0; is_over == 0; ++rounds) {
@@ -114,7 +114,7 @@ task<> exchange_for_long(team& team) {
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (got[i] != static_cast<unsigned>(1000 * (i / block) + team.rank()) + rounds) ++wrong;
     }
-    is_over = team.rank() == 0 && std::chrono::steady_clock::now() > end ? 1 : 0;
+    is_over = team.rank() == 0 && std::filesystem::exists(file) ? 1 : 0;
     co_await muster::bcast(team, std::span(&is_over, 1), 0);
   }
   std::printf("rank %zu: %u wrong\n", team.rank(), wrong);
@@ -230,7 +230,7 @@ int main(int argc, char** argv) {
            sleep_long();
          });
        }},
-      {"exchanges", [&] { world.run(exchange_for_long(team)); }},
+      {"exchanges", [&] { world.run(exchange_until(team, argv[2])); }},
       {"computes", [&] { world.run(wait_while_one_computes(team)); }},
       {"idles", [&] { world.run(wait_idly(team)); }},
       {"forbidden", [&] { world.run(read_what_is_forbidden(team)); }},
