@@ -1,16 +1,21 @@
 #include "tools/command/info/rdma_ports.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <vector>
 
 #include <muster/base/error.hpp>
 
+#include "transports/verbs/device.hpp"
 #include "transports/verbs/nearness.hpp"
 #include "transports/verbs/port_choice.hpp"
+#include "transports/verbs/userfault_monitor.hpp"
 
 namespace muster::cli {
 namespace {
@@ -50,6 +55,34 @@ bool is_port(const verbs::port& one, const verbs::device_port& other) {
   return one.device == other.device && one.number == other.number;
 }
 
+std::string queue_pairs_of(const verbs::rail& one, const verbs::port& in) {
+  try {
+    return fmt::format("up to {} queue pairs, one for each rank that is talked to",
+                       verbs::device(in, one).most_queue_pairs());
+  } catch (const error& why) {
+    return std::string("cannot be used: ") + why.what();
+  }
+}
+
+std::string locked_memory() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_MEMLOCK, &limit);
+  return limit.rlim_cur == RLIM_INFINITY ? "unlimited"
+                                         : fmt::format("{} KiB", limit.rlim_cur >> 10);
+}
+
+/// What a process has besides ports.
+void add_memory(std::string& text) {
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "  Memory that may be locked: {}\n", locked_memory());
+  if (verbs::userfault_monitor::make()) {
+    text += "  Buffers stay registered: userfaultfd tells what memory goes back to the system\n";
+  } else {
+    fmt::format_to(out, "  Buffers are registered for each message: no userfaultfd: {}\n",
+                   std::strerror(errno));
+  }
+}
+
 void add_used(std::string& text, const verbs::found_ports& found,
               const verbs::machine_ports& here) {
   auto out = std::back_inserter(text);
@@ -57,8 +90,8 @@ void add_used(std::string& text, const verbs::found_ports& found,
     const verbs::port& one = found.ports[i];
     const auto seen = std::ranges::find_if(
         here.ports, [&](const verbs::device_port& each) { return is_port(one, each); });
-    fmt::format_to(out, "{}\n               {}\n", line_of(*seen),
-                   address_of(found.told.rails[i], one));
+    fmt::format_to(out, "{0}\n{1:15}{2}\n{1:15}{3}\n", line_of(*seen), "",
+                   address_of(found.told.rails[i], one), queue_pairs_of(found.told.rails[i], one));
   }
 }
 
@@ -89,6 +122,7 @@ std::string describe_rdma_ports() {
   add_used(text, found, here);
   if (!found.why_none.empty()) text += "  none: " + found.why_none + '\n';
   add_others(text, found, here);
+  if (!found.ports.empty()) add_memory(text);
   return text;
 }
 
