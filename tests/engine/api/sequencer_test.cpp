@@ -6,13 +6,17 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <numeric>
 #include <random>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <muster/muster.hpp>
@@ -83,6 +87,52 @@ TEST_CASE("a key that comes again is another call; results are passed on") {
     }
     start(barrier(of)).wait();
   });
+}
+
+/// Sends what rank 1 does not take until there is no room. \returns how many such messages
+std::size_t fill_link(team& of, std::span<const std::byte> message,
+                      std::vector<future<>>& running) {
+  const std::size_t before = running.size();
+  do {
+    running.push_back(start(of.engine(), of.send(1, 5, message)));
+  } while (running.back().ready());
+  return running.size() - before;
+}
+
+TEST_CASE("more keys than go in one message, which wait for room together") {
+  constexpr std::uint64_t calls = 200;
+  for (const thread_options& layout : all_layouts(2)) {
+    const watchdog alive("keys in several messages");
+    std::atomic<std::size_t> fillers = 0;  // once the leader has called all
+    run_threads(
+        2,
+        [&](team& of) {
+          const std::vector<std::byte> sent(1000, std::byte{7});
+          std::vector<std::byte> received(sent.size());
+          sequencer order(of, {.deadline = 0ms});
+          std::vector<std::vector<std::int64_t>> values(calls);
+          std::vector<future<>> running;
+          const auto call = [&](std::uint64_t key) {
+            running.push_back(start(of.engine(), add_up(order, of, key, values[key])));
+          };
+          if (of.rank() == 0) {
+            const std::size_t sends = fill_link(of, sent, running);
+            for (std::uint64_t key = 0; key < calls; ++key) call(key);
+            fillers = sends;
+          } else {
+            while (fillers == 0) std::this_thread::yield();
+            for (std::uint64_t key = calls; key-- > 0;) call(key);
+            for (std::size_t i = 0; i < fillers; ++i) {
+              CHECK(start(of.engine(), of.receive(0, 5, received)).wait() == sent.size());
+              CHECK(received == sent);
+            }
+          }
+          for (future<>& each : running) each.wait();
+          for (std::uint64_t key = 0; key < calls; ++key) check_sum(of, key, values[key]);
+          start(barrier(of)).wait();
+        },
+        layout);
+  }
 }
 
 TEST_CASE("a key that the leader does not call ends after the deadline, and breaks nothing") {

@@ -234,6 +234,27 @@ TEST_CASE("teams for operations that are run again and again, in another order o
   }
 }
 
+TEST_CASE("a team that was made for short runs refuses long ones, and stays whole") {
+  const watchdog alive("long on a team for short runs");
+  run_threads(2, [](team& of) {
+    of.choose(collective::allreduce, "flat_long");
+    const auto short_runs = start(duplicate_for_runs(of, stage_kind::one_way)).wait();
+    const auto long_runs = start(duplicate_for_runs(of, stage_kind::lengthy)).wait();
+    std::vector<int> many(60'000, 1);
+    const auto why = failure_of([&] { start(allreduce(*short_runs, many, sum)).wait(); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::invalid_argument);
+    CHECK(says(*why, "allreduce"));
+    CHECK(says(*why, "takes long stages, and its team was made without"));
+    short_runs->choose(collective::allreduce, {});
+    std::array<int, 3> few = {1, 1, 1};
+    start(allreduce(*short_runs, few, sum)).wait();
+    CHECK(few == std::array<int, 3>{2, 2, 2});
+    start(allreduce(*long_runs, many, sum)).wait();
+    CHECK(std::ranges::count(many, 2) == std::ssize(many));
+  });
+}
+
 TEST_CASE("made while other operations are in flight, many at once") {
   for (const thread_options& layout : layouts(3)) {
     const watchdog alive("made in flight");
