@@ -75,6 +75,31 @@ TEST_CASE("of many ranks that wait for ever a few are named") {
   CHECK(says(text, "and 8 more ranks"));
 }
 
+TEST_CASE("of many ranks for which one waits eight are named, and the others counted") {
+  const auto text_of = [](std::size_t awaited) {
+    sim::simulation all(sim::model(), algos::catalog(),
+                        {.node_of = std::vector<std::size_t>(1 + awaited, 0)});
+    return deadlock_of(all, [](sim::rank& me) {
+      me.team().choose(collective::barrier, "flat");
+      return me.number() == 0 ? barrier(me.team()) : never();
+    });
+  };
+  CHECK(says(text_of(8), "waits for rank 1, 2, 3, 4, 5, 6, 7, 8\n"));
+  CHECK(says(text_of(9), "waits for rank 1, 2, 3, 4, 5, 6, 7, 8 and 1 more\n"));
+  CHECK(says(text_of(39), "waits for rank 1, 2, 3, 4, 5, 6, 7, 8 and 31 more\n"));
+}
+
+TEST_CASE("a node of more ranks than a team can have there is refused") {
+  const auto why = failure_of([] {
+    const std::vector<std::size_t> one_node(most_ranks_a_node + 1, 0);
+    sim::simulation all(sim::model(), algos::catalog(), {.node_of = one_node});
+    all.run([](sim::rank& me) { return barrier(me.team()); });
+  });
+  REQUIRE(why);
+  CHECK(why->code() == errc::invalid_argument);
+  CHECK(says(why->text(), "team: a node has 1025 ranks; expected at most 1024"));
+}
+
 void check_all_fail(sim::simulation& all, errc code, std::size_t culprit, std::string_view why) {
   const auto ends = failures(all);
   for (std::size_t i = 0; i < ends.size(); ++i) {

@@ -246,5 +246,24 @@ TEST_CASE("why: teams have names that tell where they are from") {
   CHECK(name_of_team(77, job) == "team 77");
 }
 
+TEST_CASE("why: of a team that was made of very many others the name begins with one of them") {
+  constexpr std::uint64_t deepest = 64;
+  made_up_job job(1);
+  for (std::uint64_t id = 1; id <= deepest + 1; ++id) job.add_team(id, {0}, id, id - 1);
+  std::string rest = ".3";
+  for (std::uint64_t id = 3; id <= deepest; ++id) rest += "." + std::to_string(id + 1);
+  CHECK(name_of_team(deepest, job) == "world.2" + rest);
+  CHECK(name_of_team(deepest + 1, job) == "team 1" + rest + "." + std::to_string(deepest + 2));
+}
+
+TEST_CASE("why: teams that were made of each other have names that end") {
+  made_up_job job(1);
+  job.add_team(1, {0}, 0, 2);
+  job.add_team(2, {0}, 0, 1);
+  std::string name = "team 1";
+  for (int i = 0; i < 64; ++i) name += ".1";
+  CHECK(name_of_team(1, job) == name);
+}
+
 }  // namespace
 }  // namespace muster::why::testing
