@@ -240,6 +240,19 @@ TEST_CASE("a rank that has no room for the memory" * doctest::skip(sanitized)) {
   }
 }
 
+TEST_CASE("a text that is too long is cut, and the rest comes to all ranks") {
+  const std::string value(600, 'x');
+  const std::string text = "MUSTER_LINK_MEMORY is '" + value + "'; expected a number of bytes";
+  const auto results = on_processes(3, [&](bootstrap& with) {
+    if (with.rank() == 0) ::setenv("MUSTER_LINK_MEMORY", value.c_str(), 1);
+    const auto why = failure_of([&] { make_job_soon(with); });
+    return why ? why->text() : "no error";
+  });
+  for (const std::string& each : results) {
+    CHECK(each == "bootstrap a job: rank 0: " + text.substr(0, 503));
+  }
+}
+
 /// Connects to all sockets of jobs that are being made. False: there were none.
 bool knock_everywhere() {
   std::ifstream list("/proc/net/unix");
