@@ -4,8 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+
+#include <muster/base/error.hpp>
 
 #include "tests/harness/failure.hpp"
 
@@ -53,6 +58,43 @@ TEST_CASE("a port that is taken is left out") {
   ::unsetenv("MUSTER_INTERFACES");
   CHECK(second.at.port() > taken);
   CHECK(second.at.port() <= taken + 5);
+}
+
+TEST_CASE("where no port is free, that is said, with the ports") {
+  const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
+  const tcp::listener first = tcp::listen_at(anywhere);
+  const std::string taken = std::to_string(first.at.port());
+  for (const std::string& ports : {taken, taken + "-" + taken}) {
+    ::setenv("MUSTER_PORTS", ports.c_str(), 1);
+    const auto why =
+        failure_of([&] { tcp::listen_at_some_port(anywhere, tcp::listening_for::connections); });
+    ::unsetenv("MUSTER_PORTS");
+    REQUIRE(why);
+    CHECK(why->code() == errc::bootstrap);
+    CHECK(why->text().find("no port of MUSTER_PORTS=" + ports + " is free at 127.0.0.1") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("how long a rank may be silent: seconds, up to a million") {
+  using namespace std::chrono_literals;
+  const auto asked_for = [](const char* text) {
+    ::setenv("MUSTER_TIMEOUT", text, 1);
+    return tcp::timeout_asked_for();
+  };
+  CHECK(asked_for("0") == 0ms);
+  CHECK(asked_for("0.0001") == 1ms);  // 0 is never
+  CHECK(asked_for("1000000") == 1'000'000s);
+  for (const char* const wrong :
+       {"1000000.1", "1000001", "1e7", "-0.1", "-1", "inf", "nan", "1e999", "", "ten", "10 s"}) {
+    INFO(wrong);
+    const auto why = failure_of([&] { asked_for(wrong); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::invalid_argument);
+    CHECK(why->text().find("expected seconds") != std::string::npos);
+  }
+  ::unsetenv("MUSTER_TIMEOUT");
+  CHECK(tcp::timeout_asked_for() == 10s);
 }
 
 TEST_CASE("IPv6") {

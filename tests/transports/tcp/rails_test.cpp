@@ -3,13 +3,23 @@
 #include "transports/tcp/rails.hpp"
 
 #include <doctest/doctest.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
+#include <thread>
+#include <utility>
+
+#include <muster/base/error.hpp>
 
 #include "tests/harness/failure.hpp"
+#include "transports/tcp/interfaces.hpp"
 
 namespace muster::testing {
 namespace {
@@ -93,6 +103,67 @@ TEST_CASE("what was chosen, one of each port") {
   REQUIRE(found.count == 1);
   CHECK(found.rails[0].at().host_text() == "127.0.0.1");
   CHECK(found.is_chosen == 1);
+}
+
+/// So many addresses' interfaces carry something, which they do a moment after they are joined.
+bool run_soon(std::size_t addresses) {
+  const auto is_one = [](const tcp::interface_address& each) {
+    return each.at.storage.ss_family == AF_INET && (each.flags & IFF_RUNNING) != 0;
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto count = static_cast<std::ptrdiff_t>(addresses);
+  while (std::ranges::count_if(tcp::interface_addresses(), is_one) < count) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// Runs `body` in a network of its own, with so many pairs of interfaces, `p0` joined with `q0` at
+/// 10.0.0.1 and 10.0.0.2 and so on. False: there is no such network to be had.
+template <class Body>
+bool with_pairs_of_interfaces(std::size_t pairs, Body body) {
+  bool is_made = false;
+  std::jthread within([&] {  // the network is this thread's alone
+    if (::unshare(CLONE_NEWNET) != 0) return;
+    std::string commands;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const std::string number = std::to_string(i);
+      commands += "link add p" + number + " type veth peer name q" + number + "\n";
+      for (const auto& [end, host] : {std::pair("p", ".1"), std::pair("q", ".2")}) {
+        commands += "address add 10.0." + number + host + "/24 dev " + end + number + "\n";
+        commands += "link set " + (end + number) + " up\n";
+      }
+    }
+    const std::string all = "printf '" + commands + "' | ip -batch -";
+    is_made = std::system(all.c_str()) == 0 && run_soon(2 * pairs);
+    if (is_made) body();
+  });
+  within.join();
+  return is_made;
+}
+
+TEST_CASE("more rails than there can be: those found are left out, those named refused") {
+  const tcp::address usual = tcp::address::resolve("10.0.1.1", 0);
+  const auto found_of = [&](const char* named) -> std::string {
+    ::setenv("MUSTER_INTERFACES", named, 1);
+    std::size_t count = 0;
+    const auto why = failure_of([&] { count = tcp::find_rails(usual).count; });
+    ::unsetenv("MUSTER_INTERFACES");
+    if (!why) return std::to_string(count) + " rails";
+    return why->code() == errc::invalid_argument ? why->text() : "another code";
+  };
+  REQUIRE(with_pairs_of_interfaces(5, [&] {
+    const tcp::reach found = tcp::find_rails(usual);
+    CHECK(found.count == 8);
+    CHECK(found.rails[0].at().host_text() == "10.0.1.1");
+    CHECK(found_of("p0,p1,p2,p3,p4,q0,q1,q2") == "8 rails");
+    CHECK(found_of("p0,p1,p2,p3,p4,q0,q1,q2,q3") ==
+          "MUSTER_INTERFACES is 'p0,p1,p2,p3,p4,q0,q1,q2,q3': these are 9 ports; expected at most "
+          "8");
+    CHECK(found_of("10.0.0.0/8") ==
+          "MUSTER_INTERFACES is '10.0.0.0/8': these are 10 ports; expected at most 8");
+  }));
 }
 
 TEST_CASE("how many connections: a number that can be") {

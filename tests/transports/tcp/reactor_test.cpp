@@ -9,10 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -149,6 +153,67 @@ TEST_CASE("io_uring brings more than its buffers hold, and the end") {
     return told.ends;
   }));
   CHECK(told.brought == all);
+}
+
+/// What the system has of an io_uring.
+struct held {
+  unsigned taken = 0;   ///< of what it was asked
+  unsigned unseen = 0;  ///< of what it has told, within the ring
+};
+
+unsigned number_in(const std::string& text, const char* name) {
+  const std::size_t at = text.find(std::string("\n") + name + ":");
+  REQUIRE(at != std::string::npos);
+  return static_cast<unsigned>(std::stoul(text.substr(text.find(':', at) + 1), nullptr, 0));
+}
+
+held held_of(const reactor& by) {
+  std::ifstream file("/proc/self/fdinfo/" + std::to_string(by.descriptor()));
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return {number_in(text, "SqHead"), number_in(text, "CqTail") - number_in(text, "CqHead")};
+}
+
+/// How often each was told that there is room.
+struct roll final : reactor::handler {
+  std::vector<int> calls;
+
+  explicit roll(std::size_t size) : calls(size) {}
+  void note(std::uint64_t who, bool, bool may_write, bool) noexcept override {
+    calls[who] += may_write ? 1 : 0;
+  }
+  void bring(std::uint64_t, std::span<const std::byte>) noexcept override {}
+  void stop_bringing(std::uint64_t, bool) noexcept override {}
+  bool is_complete() const { return std::ranges::count(calls, 0) == 0; }
+};
+
+/// Asks so often, without a look, whether there is room, of which there is.
+void check_asked_often(std::size_t times, const held& expected) {
+  const auto by = by_uring();
+  const ends two = connected();
+  std::vector<tcp::registration> watches;
+  for (std::size_t i = 0; i < times; ++i) {
+    watches.emplace_back(*by, two.near.get(), i, reactor::interest::messages);
+    watches.back().await_writable();
+  }
+  const held found = held_of(*by);
+  CHECK(found.taken == expected.taken);
+  CHECK(found.unseen == expected.unseen);
+  roll told(times);
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (!told.is_complete() && std::chrono::steady_clock::now() < end) by->look(told);
+  CHECK(told.is_complete());
+  CHECK(std::ranges::count(told.calls, 1) == std::ssize(told.calls));
+}
+
+TEST_CASE("io_uring takes what it is asked for when there is room no more for another question") {
+  check_asked_often(128, {.taken = 0, .unseen = 0});
+  check_asked_often(129, {.taken = 128, .unseen = 128});
+  check_asked_often(300, {.taken = 256, .unseen = 256});
+}
+
+TEST_CASE("io_uring keeps what it has to tell where there is room for it no more") {
+  check_asked_often(1024 + 128, {.taken = 1024, .unseen = 1024});
+  check_asked_often(3000, {.taken = 2944, .unseen = 1024});
 }
 
 TEST_CASE("what io_uring watches no more it keeps open no more") {
