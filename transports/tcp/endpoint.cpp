@@ -35,12 +35,8 @@ constexpr std::uint64_t name_of(std::size_t peer, std::size_t subflow) {
 /// So many are made at once at most; strangers have to wait.
 constexpr std::size_t most_attempts = 4096;
 
-/// How often subflows are looked after, and how long an attempt to make one may take.
+/// How often subflows are looked after.
 constexpr std::chrono::milliseconds tending(100);
-constexpr std::chrono::seconds longest_attempt(3);
-/// Before a lost subflow is made anew, and before one can be taken for lost because its peer makes
-/// it anew: longer than both sides' first attempts last.
-constexpr std::chrono::seconds between_attempts(1);
 
 /// Of a rank that nobody listens for any more: before it has simply left. It may have left because
 /// of a failure, of which another rank of its machine is about to tell.
@@ -210,11 +206,12 @@ void endpoint::tend_all() noexcept {
   }
   std::vector<std::pair<std::size_t, std::size_t>> late;
   for (const attempt& each : attempts_) {
-    const bool is_late = each.is_mine && each.began + longest_attempt < now;
+    const bool is_late = each.is_mine && each.began + how_.longest_attempt < now;
     if (is_late && is_open_to(each.peer)) late.emplace_back(each.peer, each.subflow);
   }
   for (const auto& [peer, subflow] : late) {
-    times_[peer][subflow].retry = now + 2 * between_attempts;  // the peer's attempt may succeed
+    // The peer's attempt may succeed.
+    times_[peer][subflow].retry = now + 2 * how_.between_attempts;
     attempts_.erase(find_own(peer, subflow));
   }
 }
@@ -305,7 +302,7 @@ void endpoint::advance(int socket, stream::connections& of) noexcept {
       return open(at, of);
     case admission::state::yielded:
       // Its own attempt counts, and is under way; if that fails, it is this one's turn again.
-      times_[at->peer][at->subflow].retry = clock::now() + 2 * between_attempts;
+      times_[at->peer][at->subflow].retry = clock::now() + 2 * how_.between_attempts;
       attempts_.erase(at);
       return;
     case admission::state::failed:
@@ -350,7 +347,8 @@ void endpoint::admit(attempts::iterator one, stream::connections& of) noexcept {
 // Who makes a subflow anew has found that the old one carries nothing. What both sides began at
 // once is over by then.
 bool endpoint::is_replaced(std::size_t peer, std::size_t subflow) const noexcept {
-  return subflows_to(peer) > 1 && times_[peer][subflow].opened + between_attempts < clock::now();
+  return subflows_to(peer) > 1 &&
+         times_[peer][subflow].opened + how_.between_attempts < clock::now();
 }
 
 void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
@@ -370,7 +368,7 @@ void endpoint::open(attempts::iterator one, stream::connections& of) noexcept {
   keep_alive(socket.get(), how_.timeout);
   if (heartbeat_) heartbeat_->greet(peer);
   const auto now = clock::now();
-  times_[peer][subflow] = {.retry = now + between_attempts, .opened = now};
+  times_[peer][subflow] = {.retry = now + how_.between_attempts, .opened = now};
   unreached_.erase(peer);
   peer_connection& made = *made_[peer];
   const bool is_first = !made.is_open();
@@ -395,7 +393,7 @@ void endpoint::run_short(int why) noexcept {
 // Where nobody listens any more, nobody is missed: a rank that died has local peers that know.
 void endpoint::miss(std::size_t peer, std::size_t subflow, admission::failure why) noexcept {
   using enum admission::failure;
-  times_[peer][subflow].retry = clock::now() + between_attempts;
+  times_[peer][subflow].retry = clock::now() + how_.between_attempts;
   const auto is_another = [peer](const attempt& one) { return one.is_mine && one.peer == peer; };
   const auto is_untried = [](const times& one) { return one.retry == moment{}; };
   if (std::ranges::any_of(times_[peer], is_untried)) return;  // it is their turn now

@@ -39,7 +39,7 @@ class endpoint final : public stream::remote_ranks {
 public:
   struct settings {
     std::size_t rank = 0;
-    job_key key;
+    job_key key = {};
     /// See `stream::connection::window`: a power of two.
     std::size_t window = std::size_t{64} << 10;
     /// A rank that is waited for and silent for so long is lost; 0: none ever is.
@@ -51,6 +51,11 @@ public:
     std::size_t zero_copy_from = 0;
     /// Nothing: io_uring, where the system has it.
     std::optional<tcp::reactor::kind> reactor = {};
+    /// An attempt to make a further subflow may take so long.
+    std::chrono::milliseconds longest_attempt{3000};
+    /// Before a lost subflow is made anew, and before one can be taken for lost because its peer
+    /// makes it anew: longer than both sides' first attempts last.
+    std::chrono::milliseconds between_attempts{1000};
   };
   /// \param doors where this rank listens, on each of its rails
   /// \param peers how each rank of the job is reached; in no way: not by this

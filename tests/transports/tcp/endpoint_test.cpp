@@ -74,12 +74,11 @@ struct party {
   std::array<std::size_t, 2> members{0, 1};
   stream::links links;
 
-  party(std::size_t rank, const tcp::job_key& key, std::vector<tcp::listener> doors,
-        std::vector<tcp::paths> peers, tcp::reactor::kind by)
-      : reach({.rank = rank, .key = key, .window = 4096, .reactor = by}, std::move(doors),
-              std::move(peers)),
+  party(const tcp::endpoint::settings& how, std::vector<tcp::listener> doors,
+        std::vector<tcp::paths> peers)
+      : reach(how, std::move(doors), std::move(peers)),
         all(2, {&reach}, &heard),
-        links(all, 0, members, rank, 8) {}
+        links(all, 0, members, how.rank, 8) {}
 };
 
 std::vector<tcp::listener> only(tcp::listener one) {
@@ -96,17 +95,22 @@ struct couple {
   std::unique_ptr<party> second;
 
   /// \param subflows of their connection
-  explicit couple(std::size_t subflows, tcp::reactor::kind by) {
+  couple(std::size_t subflows, tcp::reactor::kind by)
+      : couple(subflows, {.window = 4096, .reactor = by}) {}
+  couple(std::size_t subflows, tcp::endpoint::settings how) {
     const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
     tcp::listener one = tcp::listen_at(anywhere);
     tcp::listener other = tcp::listen_at(anywhere);
     first_at = one.at;
     const tcp::paths to_first(subflows, {0, one.at});
     const tcp::paths to_second(subflows, {0, other.at});
-    first = std::make_unique<party>(0, key, only(std::move(one)),
-                                    std::vector<tcp::paths>{{}, to_second}, by);
-    second = std::make_unique<party>(1, key, only(std::move(other)),
-                                     std::vector<tcp::paths>{to_first, {}}, by);
+    how.key = key;
+    how.rank = 0;
+    first =
+        std::make_unique<party>(how, only(std::move(one)), std::vector<tcp::paths>{{}, to_second});
+    how.rank = 1;
+    second =
+        std::make_unique<party>(how, only(std::move(other)), std::vector<tcp::paths>{to_first, {}});
   }
 
   void progress() {
@@ -149,6 +153,7 @@ void receive(couple& two, party& at, std::size_t lane, std::size_t from,
 /// What two ranks are joined by.
 template <std::size_t Subflows, tcp::reactor::kind By>
 struct joined {
+  static constexpr tcp::reactor::kind by = By;
   static couple make() { return couple(Subflows, By); }
 };
 using one = joined<1, tcp::reactor::kind::epoll>;
@@ -269,6 +274,29 @@ TEST_CASE_TEMPLATE("of a long message that is taken back nothing comes that was 
   }
 }
 
+TEST_CASE_TEMPLATE("who does not take what is sent without copies is lost when it is taken back",
+                   Joined, one, one_by_uring) {
+  constexpr std::size_t piece = std::size_t{256} << 10;
+  couple two(1, {.window = 4096, .zero_copy_from = piece, .reactor = Joined::by});
+  const auto head = bytes_of(6, 16);
+  std::vector<std::byte> place(64 * piece);  // more than sockets hold
+  const auto body = bytes_of(5, place.size());
+  const wire::open_link out(two.first->links, 0, 1, purpose::send);
+  const wire::open_link in(two.second->links, 0, 0, purpose::receive);
+  REQUIRE(two.until([&] { return in->can_post(); }));
+  in->post(head, place);
+  REQUIRE(two.until([&] { return out->is_invited(); }));
+  out->put(head, body);
+  CHECK(two.first->reach.state(1) == wire::liveness::alive);
+  const auto begin = std::chrono::steady_clock::now();
+  two.first->links.withdraw();
+  CHECK(std::chrono::steady_clock::now() - begin >= 99ms);  // there is a look before the first nap
+  CHECK(two.first->reach.state(1) == wire::liveness::died);
+  CHECK(two.first->reach.how_lost(1).ends_with(
+      " it did not take what it was sent before that was taken back"));
+  two.second->links.withdraw();
+}
+
 TEST_CASE_TEMPLATE("who connects late is told what the others were, then that the rank leaves",
                    Joined, one, three, one_by_uring, three_by_uring) {
   couple two = Joined::make();
@@ -328,15 +356,41 @@ int talk_while_there_is_no_way() {
   return two.until([&] { return !two.second->heard.kinds.empty(); }) ? 0 : 6;
 }
 
-TEST_CASE_TEMPLATE("a peer to which there is no way at first is reached when there is one", Joined,
-                   one, one_by_uring) {
+/// The same.
+template <class Joined>
+int give_up_where_there_is_no_way() {
+  constexpr auto timeout = 200ms;
+  if (::unshare(CLONE_NEWNET) != 0 || !set_loopback(INADDR_LOOPBACK)) return 2;
+  couple two(
+      1,
+      {.window = 4096, .timeout = timeout, .reactor = Joined::by, .between_attempts = timeout / 4});
+  if (!set_loopback(INADDR_ANY)) return 3;
+  const auto begin = std::chrono::steady_clock::now();
+  two.first->all.to(1).owe_news(news_of(7), {});
+  const auto is_lost = [&] { return two.first->reach.state(1) == wire::liveness::died; };
+  if (!two.until(is_lost)) return 4;
+  if (std::chrono::steady_clock::now() - begin < timeout) return 5;
+  return two.first->reach.how_lost(1).ends_with(" there is no way to it") ? 0 : 6;
+}
+
+int status_of_child(int (*what)()) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
-  if (child == 0) ::_exit(talk_while_there_is_no_way<Joined>());
+  if (child == 0) ::_exit(what());
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  return WEXITSTATUS(status);
+}
+
+TEST_CASE_TEMPLATE("a peer to which there is no way at first is reached when there is one", Joined,
+                   one, one_by_uring) {
+  CHECK(status_of_child(talk_while_there_is_no_way<Joined>) == 0);
+}
+
+TEST_CASE_TEMPLATE("a peer to which there is no way is lost in the end", Joined, one,
+                   one_by_uring) {
+  CHECK(status_of_child(give_up_where_there_is_no_way<Joined>) == 0);
 }
 
 TEST_CASE_TEMPLATE("a stranger's connection ends, and the ranks go on", Joined, one, one_by_uring) {

@@ -4,7 +4,9 @@
 #include "transports/tcp/multipath_connection.hpp"
 
 #include <doctest/doctest.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,7 +34,9 @@
 #include "tools/conformance/random.hpp"
 #include "transports/stream/links.hpp"
 #include "transports/tcp/endpoint.hpp"
+#include "transports/tcp/packet.hpp"
 #include "transports/tcp/peer_connection.hpp"
+#include "transports/tcp/subflow.hpp"
 
 namespace muster::testing {
 namespace {
@@ -112,12 +116,11 @@ struct party {
   std::array<std::size_t, 2> members{0, 1};
   stream::links links;
 
-  party(std::size_t rank, const tcp::job_key& key, std::vector<tcp::listener> doors,
-        std::vector<tcp::paths> peers, tcp::reactor::kind by)
-      : reach({.rank = rank, .key = key, .window = 8192, .reactor = by}, std::move(doors),
-              std::move(peers)),
+  party(const tcp::endpoint::settings& how, std::vector<tcp::listener> doors,
+        std::vector<tcp::paths> peers)
+      : reach(how, std::move(doors), std::move(peers)),
         all(2, {&reach}),
-        links(all, 0, members, rank, 4) {}
+        links(all, 0, members, how.rank, 4) {}
 };
 
 /// Two ranks, each of which reaches the other through relays.
@@ -126,7 +129,10 @@ struct couple {
   std::array<std::deque<relay>, 2> rails;  // to the first, to the second
   std::array<std::unique_ptr<party>, 2> ranks;
 
-  couple(std::size_t subflows, tcp::reactor::kind by) {
+  couple(std::size_t subflows, tcp::reactor::kind by)
+      : couple(subflows, {.window = 8192, .reactor = by}, {}) {}
+  /// \param beside where each rank has one way more, without a relay; empty: none has
+  couple(std::size_t subflows, tcp::endpoint::settings how, std::span<const tcp::listener> beside) {
     std::array<tcp::paths, 2> ways;
     std::array<std::vector<tcp::listener>, 2> doors;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -135,11 +141,15 @@ struct couple {
         rails[i].emplace_back(doors[i][0].at);
         ways[i].push_back({0, rails[i].back().at()});
       }
+      if (!beside.empty()) ways[i].push_back({0, beside[i].at});
     }
-    ranks[0] = std::make_unique<party>(0, key, std::move(doors[0]),
-                                       std::vector<tcp::paths>{{}, ways[1]}, by);
-    ranks[1] = std::make_unique<party>(1, key, std::move(doors[1]),
-                                       std::vector<tcp::paths>{ways[0], {}}, by);
+    how.key = key;
+    how.rank = 0;
+    ranks[0] =
+        std::make_unique<party>(how, std::move(doors[0]), std::vector<tcp::paths>{{}, ways[1]});
+    how.rank = 1;
+    ranks[1] =
+        std::make_unique<party>(how, std::move(doors[1]), std::vector<tcp::paths>{ways[0], {}});
   }
   void progress() {
     for (const auto& each : ranks) each->all.progress();
@@ -317,6 +327,114 @@ TEST_CASE_TEMPLATE("subflows that break again and again", By, by_epoll, by_uring
       rail = (rail + 1) % 3;
     }));
   }
+}
+
+/// Who has come to a listener and gets no answer.
+class unanswered {
+public:
+  explicit unanswered(const tcp::listener& at) : at_(at) {}
+
+  std::size_t count() {
+    while (descriptor next = tcp::accept_from(at_)) all_.push_back(std::move(next));
+    return all_.size();
+  }
+  /// Whether that one has gone.
+  bool has_ended(std::size_t which) {
+    std::array<char, 256> words;
+    return ::recv(all_[which].get(), words.data(), words.size(), MSG_DONTWAIT) == 0;
+  }
+
+private:
+  const tcp::listener& at_;
+  std::vector<descriptor> all_;
+};
+
+TEST_CASE_TEMPLATE("a subflow that is not answered is tried again, and holds up nothing", By,
+                   by_epoll, by_uring) {
+  const tcp::address anywhere = tcp::address::resolve("127.0.0.1", 0);
+  const std::array<tcp::listener, 2> deaf = {tcp::listen_at(anywhere), tcp::listen_at(anywhere)};
+  couple two(
+      1,
+      {.window = 8192, .reactor = By::value, .longest_attempt = 200ms, .between_attempts = 100ms},
+      deaf);
+  std::array<unanswered, 2> come = {unanswered(deaf[0]), unanswered(deaf[1])};
+  const auto has_tried_again = [](unanswered& one) { return one.count() > 1 && one.has_ended(0); };
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (!std::ranges::all_of(come, has_tried_again)) {
+    REQUIRE(std::chrono::steady_clock::now() < end);
+    REQUIRE(converse(two, 4, [] {}));
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(two.ranks[i]->reach.state(1 - i) == wire::liveness::alive);
+  }
+}
+
+/// A subflow of no connection, and who is at its other end.
+struct lone_subflow final : tcp::reactor::handler {
+  std::unique_ptr<tcp::reactor> by;
+  tcp::subflow near;
+  descriptor far;
+
+  explicit lone_subflow(tcp::reactor::kind which) : by(tcp::make_reactor(which)) {
+    const tcp::listener door = tcp::listen_at(tcp::address::resolve("127.0.0.1", 0));
+    descriptor socket = tcp::begin_connecting(door.at);
+    while (!tcp::how_connected(socket.get())) std::this_thread::sleep_for(100us);
+    far = tcp::accept_from(door);
+    REQUIRE(far);
+    tcp::registration watch(*by, socket.get(), 0, tcp::reactor::interest::messages);
+    near.open(std::move(socket), std::move(watch));
+  }
+  ~lone_subflow() { near.close(); }
+
+  void note(std::uint64_t, bool readable, bool writable, bool ends) noexcept override {
+    near.note(readable, writable, ends);
+  }
+  void bring(std::uint64_t, std::span<const std::byte> bytes) noexcept override {
+    near.bring(bytes);
+  }
+  void stop_bringing(std::uint64_t, bool ends) noexcept override { near.stop_bringing(ends); }
+
+  /// Of what it was given the system has so many bytes that it has not sent.
+  std::size_t unsent() const {
+    int bytes = 0;
+    REQUIRE(::ioctl(near.socket(), SIOCOUTQNSD, &bytes) == 0);
+    return static_cast<std::size_t>(bytes);
+  }
+  std::vector<std::byte> take() const {
+    std::vector<std::byte> bytes(100'000);
+    const ssize_t got = ::recv(far.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  }
+};
+
+TEST_CASE_TEMPLATE("a slow subflow is given little that does not go yet, and the rest later", By,
+                   by_epoll, by_uring) {
+  constexpr std::size_t most = std::size_t{128} << 10;
+  lone_subflow one(By::value);
+  const auto body = bytes_of(3, std::size_t{16} << 20);
+  tcp::packet head{};
+  head.what = tcp::packet::kind::stripe;
+  head.bytes = static_cast<std::uint32_t>(body.size());
+  one.near.begin(head, {iovec{const_cast<std::byte*>(body.data()), body.size()}, iovec{}});
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (one.unsent() < most && std::chrono::steady_clock::now() < end) one.near.push();
+  CHECK(one.unsent() >= most);
+  // The system takes whole segments, and looks before each.
+  for (int i = 0; i < 1000 && one.unsent() < 2 * most; ++i) one.near.push();
+  CHECK(one.unsent() < 2 * most);
+  CHECK(one.near.is_sending());
+
+  std::vector<std::byte> got;
+  while (got.size() < sizeof head + body.size() && std::chrono::steady_clock::now() < end) {
+    one.by->look(one);
+    if (one.near.is_writable() && one.near.is_sending()) one.near.push();
+    const auto more = one.take();
+    got.insert(got.end(), more.begin(), more.end());
+  }
+  CHECK_FALSE(one.near.is_sending());
+  REQUIRE(got.size() == sizeof head + body.size());
+  CHECK(std::equal(body.begin(), body.end(), got.begin() + sizeof head));
 }
 
 }  // namespace
