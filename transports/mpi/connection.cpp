@@ -44,7 +44,7 @@ void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
 }  // namespace
 
 connection::connection(stream::connections& of, std::size_t peer, endpoint& at, std::size_t window)
-    : stream::connection(of, peer), at_(at), window_(window) {}
+    : stream::connection(of, peer), at_(at), window_(window), last_tag_(endpoint::control_tag) {}
 
 // What nobody wants may still be expected.
 connection::~connection() {
@@ -125,10 +125,27 @@ std::size_t connection::put(stream::link& by, stream::frame what, std::span<cons
   return head.size();
 }
 
+// A place has a part at least, so that this many leave a tag free.
+bool connection::can_open_place() const noexcept {
+  return incoming_.size() < at_.most_tag() - endpoint::control_tag;
+}
+
+// A message by a tag that is in use could come into the other's place.
+std::uint32_t connection::free_tag() noexcept {
+  const auto is_in_use = [&] {
+    return std::ranges::any_of(incoming_,
+                               [&](const transfer& each) { return each.tag == last_tag_; });
+  };
+  do {
+    if (++last_tag_ > at_.most_tag()) last_tag_ = endpoint::control_tag + 1;
+  } while (is_in_use());
+  return last_tag_;
+}
+
 std::shared_ptr<void> connection::open_place(stream::link& of, std::uint64_t number,
                                              std::span<std::byte> place,
                                              std::span<std::byte> token) noexcept {
-  const std::uint32_t tag = at_.next_tag();
+  const std::uint32_t tag = free_tag();
   std::memcpy(token.data(), &tag, sizeof tag);
   each_part(place, [&](std::span<std::byte> part, std::uint32_t its_number) {
     incoming_.push_back({.request = at_.receive(*this, tag, part),

@@ -40,6 +40,7 @@ public:
   bool fills_places() const noexcept override { return true; }
   void withdraw(stream::link& by) noexcept override;
   std::size_t token_bytes() const noexcept override { return sizeof(std::uint32_t); }
+  bool can_open_place() const noexcept override;
   std::shared_ptr<void> open_place(stream::link& of, std::uint64_t number,
                                    std::span<std::byte> place,
                                    std::span<std::byte> token) noexcept override;
@@ -92,6 +93,8 @@ private:
   bool sends_body(const stream::link& of, std::uint64_t number) const noexcept;
   void cut_off(const control& withdrawn);
   void drain(const control& what);
+  /// For a long message from the peer: one by which nothing is to come.
+  std::uint32_t free_tag() noexcept;
   void stop_sending(const stream::link& by) noexcept;
   void stop_receiving(const stream::link& by) noexcept;
   bool is_last_part(std::list<transfer>::const_iterator one) const noexcept;
@@ -112,6 +115,7 @@ private:
   std::vector<std::vector<std::byte>> spare_;
   std::list<transfer> outgoing_;  // under way
   std::list<transfer> incoming_;  // to come
+  std::uint32_t last_tag_;
   std::deque<arrived_message> arrived_;
   std::size_t read_ = 0;    // of the first of them
   std::size_t unread_ = 0;  // of all

@@ -78,11 +78,6 @@ connection* endpoint::disown(connection*& by) noexcept {
   return std::exchange(by, nullptr);
 }
 
-std::uint32_t endpoint::next_tag() noexcept {
-  if (++last_tag_ > by_.most_tag()) last_tag_ = control_tag + 1;
-  return last_tag_;
-}
-
 void endpoint::say(std::size_t to, const control& what) {
   auto kept = std::make_unique<control>(what);
   const auto bytes = std::as_bytes(std::span(kept.get(), 1));

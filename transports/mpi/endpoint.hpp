@@ -62,8 +62,7 @@ public:
   messenger::request put(connection& to, std::uint32_t tag, std::span<const std::byte> bytes);
   messenger::request receive(connection& from, std::uint32_t tag, std::span<std::byte> to);
   bool take_back(messenger::request receive) noexcept;
-  /// For a long message from somebody. Others have it again when there were many.
-  std::uint32_t next_tag() noexcept;
+  std::uint32_t most_tag() const noexcept { return by_.most_tag(); }
   void give_back(std::unique_ptr<std::byte[]> packet) { packets_.give_back(std::move(packet)); }
   void say(std::size_t to, const control& what);
   /// It has something to send that is not a packet yet.
@@ -116,7 +115,6 @@ private:
   std::vector<bool> leaving_;        // by rank: it has said so
   std::vector<std::string> losses_;  // by rank
   std::vector<news> for_newcomers_;
-  std::uint32_t last_tag_ = control_tag;
   messenger::request barrier_ = 0;
   bool all_leave_ = false;
 };

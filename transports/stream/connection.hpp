@@ -88,6 +88,8 @@ public:
   /// Bytes with which an invitation says how; 0: bodies come in frames.
   virtual std::size_t token_bytes() const noexcept { return 0; }
   static constexpr std::size_t most_token = 40;
+  /// Whether another can be opened. If not, this rank is woken when it can.
+  virtual bool can_open_place() const noexcept { return true; }
   /// A place is posted for the body of a link that has this number: writes its token.
   /// \returns what has to be kept until the place is over
   virtual std::shared_ptr<void> open_place(link& of, std::uint64_t number,

@@ -127,7 +127,8 @@ bool link::has_left() const noexcept {
 }
 
 bool link::can_post() const noexcept {
-  return connection_.has_room(most_head + connection_.token_bytes());
+  return connection_.can_open_place() &&
+         connection_.has_room(most_head + connection_.token_bytes());
 }
 
 void link::post(std::span<const std::byte> head, std::span<std::byte> place) noexcept {
