@@ -42,17 +42,6 @@ tcp::job_key parse_key(std::string_view text) {
   throw error(errc::bootstrap, "what rank 0 said through the launcher begins with no key");
 }
 
-/// KEY/PORT/MACHINE/ADDRESS/ADDRESS/…
-std::string invitation_to(const meeting& one) {
-  std::string text = text_of(one.place.key) + separator + std::to_string(one.place.port) +
-                     separator + name_of_this_machine();
-  // Of a machine that has very many, some will do; a launcher's text has an end.
-  constexpr std::size_t most = 12;
-  const std::size_t count = std::min(one.place.hosts.size(), most);
-  for (std::size_t i = 0; i < count; ++i) text += separator + one.place.hosts[i];
-  return text;
-}
-
 /// As a launcher's text may be.
 std::string printable(std::string text) {
   constexpr std::size_t most = 500;
@@ -89,6 +78,17 @@ void accept(std::string_view invitation, meeting& into) {
 }
 
 }  // namespace
+
+// KEY/PORT/MACHINE/ADDRESS/ADDRESS/…
+std::string invitation_to(const meeting& one) {
+  std::string text = text_of(one.place.key) + separator + std::to_string(one.place.port) +
+                     separator + name_of_this_machine();
+  // Of a machine that has very many, some will do; a launcher's text has an end.
+  constexpr std::size_t most = 12;
+  const std::size_t count = std::min(one.place.hosts.size(), most);
+  for (std::size_t i = 0; i < count; ++i) text += separator + one.place.hosts[i];
+  return text;
+}
 
 meeting meet_through(private_channel& all) {
   meeting one;

@@ -19,6 +19,9 @@ public:
   virtual std::string hear_rank_0(const std::string& mine) = 0;
 };
 
+/// What rank 0 says there, for others to come to its place: no more than 12 of its addresses.
+std::string invitation_to(const meeting& one);
+
 /// Rank 0 makes a key and a place, and invites the others there.
 /// \throws error `errc::bootstrap`
 meeting meet_through(private_channel& all);
