@@ -39,6 +39,11 @@ host_memory::block host_memory::take(std::size_t bytes) {
   return {chunk{.at = std::unique_ptr<std::byte, release>(at), .bytes = wanted}, store_};
 }
 
+std::size_t host_memory::idle() const {
+  const std::scoped_lock one_at_a_time(store_->gate);
+  return store_->idle.size();
+}
+
 host_memory::block::~block() {
   if (own_.at == nullptr || own_.bytes > most_idle_bytes) return;
   const std::scoped_lock one_at_a_time(from_->gate);

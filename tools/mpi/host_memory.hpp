@@ -43,6 +43,8 @@ public:
 
   /// At least so many bytes, at the beginning of a page. \throws bad_alloc
   block take(std::size_t bytes);
+  /// How many blocks are kept that nobody uses.
+  std::size_t idle() const;
 
 private:
   std::shared_ptr<store> store_ = std::make_shared<store>();

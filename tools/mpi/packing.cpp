@@ -11,6 +11,7 @@ namespace {
 template <class Work>
 void in_stretches(const scattered_elements& all, Work work) {
   if (all.extent >= 0) return in_pieces(all.count, all.size, work);
+  require_countable(all.size);
   for (std::int64_t i = 0; i < all.count; ++i) work(i, 1);
 }
 

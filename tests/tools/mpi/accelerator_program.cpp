@@ -253,6 +253,14 @@ void check_refused(job& mine) {
   mine.now("a refused copy of what is sent");
   driver.refuse_after(0);  // on all ranks: nobody waits
   expect_refused(mine, sum(), "MPI_Allreduce", "sendbuf");
+  mine.now("a refused copy with a text that is longer than the MPI allows");
+  driver.lengthen_names(2 * std::size_t{MPI_MAX_ERROR_STRING});
+  driver.refuse_after(0);
+  const int wordy = sum();
+  expect_refused(mine, wordy, "MPI_Allreduce", "sendbuf");
+  mine.check_equal(outcome_of(wordy).text.size(), std::size_t{MPI_MAX_ERROR_STRING} - 1,
+                   "the length of the text");
+  driver.lengthen_names(0);
   mine.now("a refused copy of what is received");
   driver.refuse_after(mine.rank() == 0 ? 1 : 1000);
   const int code = sum();
@@ -291,6 +299,21 @@ void check_refused(job& mine) {
   MPI_Comm_free(&on);
 }
 
+/// What is data and what are gaps is found by the MPI, which counts an element's bytes in int.
+void check_uncountable(job& mine) {
+  mine.now("an element with gaps that int cannot count");
+  constexpr int half = 1 << 30;
+  MPI_Datatype wide = MPI_DATATYPE_NULL;
+  MPI_Type_vector(2, half, half + 1, MPI_BYTE, &wide);
+  MPI_Type_commit(&wide);
+  const far_int begin(1);
+  const outcome is = outcome_of(MPI_Bcast(begin.at(), 1, wide, 0, MPI_COMM_WORLD));
+  mine.check_equal(is.error_class, MPI_ERR_ARG, "the error class");
+  mine.check(is.text.find("expected no more than int can count") != std::string::npos, "'", is.text,
+             "' does not say what was expected");
+  MPI_Type_free(&wide);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -307,5 +330,6 @@ int main(int argc, char** argv) {
   check_what_is_copied(mine);
   mine.check(accelerator::driver()->is_untouched(), "the driver is not as it was left");
   check_refused(mine);
+  check_uncountable(mine);
   return mine.finish();
 }

@@ -1,11 +1,14 @@
 // Persistent collectives: made in one order, started in another on each rank, many active at once,
-// between other calls of the same communicator, and freed in whatever order.
+// between other calls of the same communicator, and freed in whatever order. Arguments: `most`
+// makes as many as there can be, `memory` more than there is memory for.
 
 #include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <iterator>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -332,10 +335,97 @@ void check_many(job& mine) {
   shuffle(all, chance);
 }
 
+// ---- limits
+
+struct outcome {
+  int error_class = MPI_SUCCESS;
+  std::string text;
+};
+
+outcome outcome_of(int code) {
+  outcome of;
+  MPI_Error_class(code, &of.error_class);
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  of.text.assign(text, static_cast<std::size_t>(length));
+  return of;
+}
+
+void expect_no_memory(job& mine, const outcome& is, std::string_view why) {
+  mine.check_equal(is.error_class, MPI_ERR_NO_MEM, "the error class");
+  mine.check(is.text.find(why) != std::string::npos, "'", is.text, "' does not say '", why, "'");
+}
+
+/// As many as there can be, and one more. No team is made before the communicator has one, so that
+/// they take little.
+void check_most(job& mine) {
+  constexpr std::size_t most = 32768;
+  mine.now("as many as there can be");
+  MPI_Comm fresh = dup(MPI_COMM_WORLD);
+  MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+  const auto make = [fresh](MPI_Request& one) {
+    return MPI_Barrier_init(fresh, MPI_INFO_NULL, &one);
+  };
+  std::vector<MPI_Request> all(most, MPI_REQUEST_NULL);
+  for (MPI_Request& each : all) mine.check_equal(make(each), MPI_SUCCESS, "the code");
+  MPI_Request another = MPI_REQUEST_NULL;
+  expect_no_memory(mine, outcome_of(make(another)), "there are 32768 persistent collectives");
+  mine.now("one in the place of another");
+  MPI_Request_free(&all.front());
+  mine.check_equal(make(all.front()), MPI_SUCCESS, "the code");
+  for (MPI_Request& each : all) MPI_Request_free(&each);
+  MPI_Comm_free(&fresh);
+}
+
+/// What a handler was told last.
+outcome& told() {
+  static outcome last;
+  return last;
+}
+void keep_error(MPI_Comm*, int* code, ...) { told() = outcome_of(*code); }
+
+void check_sum(job& mine) {
+  MPI_Comm fresh = dup(MPI_COMM_WORLD);
+  int sum = 1;
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, fresh);
+  mine.check_equal(sum, mine.size(), "the sum of ones");
+  MPI_Comm_free(&fresh);
+}
+
+/// Some thousands, each with a team that takes long messages, are more than there is room for.
+void check_memory(job& mine) {
+  mine.now("more than there is memory for");
+  MPI_Comm on = dup(MPI_COMM_WORLD);
+  MPI_Errhandler keeping = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(keep_error, &keeping);
+  MPI_Comm_set_errhandler(on, keeping);
+  MPI_Errhandler_free(&keeping);
+  several all;
+  for (int i = 0; i < 4500; ++i) {
+    all.push_back(std::make_unique<repeated>(on, flight::kind::allgatherv, i, 2));
+  }
+  all.front()->start();
+  all.front()->end(mine, "there was memory for the first");
+  mine.check_equal(told().error_class, MPI_SUCCESS, "the class of an error that there was not");
+  all.back()->start();
+  MPI_Wait(&all.back()->request(), MPI_STATUS_IGNORE);
+  expect_no_memory(mine, told(), "has no memory for another team");
+  mine.now("a communicator that there is no memory for");
+  check_sum(mine);
+  all.clear();
+  MPI_Comm_free(&on);
+  mine.now("a communicator that there is memory for again");
+  check_sum(mine);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   job mine(argc, argv);
+  if (mine.has("most")) check_most(mine);
+  if (mine.has("memory")) check_memory(mine);
+  if (mine.has("most") || mine.has("memory")) return mine.finish();
   check_orders(mine, MPI_COMM_WORLD, "MPI_COMM_WORLD");
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, mine.rank() % 2, -mine.rank(), &half);

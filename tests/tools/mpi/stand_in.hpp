@@ -20,6 +20,8 @@ struct stand_in {
   /// The copy after so many others fails.
   void (*refuse_after)(std::size_t copies);
   std::size_t (*copies)();
+  /// The names of errors have so many characters at least.
+  void (*lengthen_names)(std::size_t characters);
   /// Whether the calling thread finds the driver as it left it: in the context, on the device and
   /// without an error.
   bool (*is_untouched)();

@@ -174,7 +174,7 @@ int cuStreamSynchronize(void*) {
 
 int cuGetErrorName(int code, const char** name) {
   if (code != illegal_address) return invalid_value;
-  *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+  *name = muster::testing::name_at_length("CUDA_ERROR_ILLEGAL_ADDRESS");
   return success;
 }
 

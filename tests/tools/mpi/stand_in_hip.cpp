@@ -130,7 +130,8 @@ int hipGetLastError() {
 }
 
 const char* hipGetErrorName(int code) {
-  return code == illegal_address ? "hipErrorIllegalAddress" : "hipErrorUnknown";
+  return muster::testing::name_at_length(code == illegal_address ? "hipErrorIllegalAddress"
+                                                                 : "hipErrorUnknown");
 }
 
 const stand_in* muster_stand_in() {

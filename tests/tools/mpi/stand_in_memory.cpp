@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace muster::testing {
 namespace {
@@ -15,6 +16,11 @@ constexpr std::size_t grain = 256;
 bool& begun() noexcept {
   static bool answer = false;
   return answer;
+}
+
+std::size_t& least_of_names() noexcept {
+  static std::size_t characters = 0;
+  return characters;
 }
 
 }  // namespace
@@ -92,6 +98,13 @@ void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from, std::
 
 bool is_begun() noexcept { return begun(); }
 
+const char* name_at_length(const char* name) {
+  static auto* const kept = new std::string;  // as long as anybody may read it
+  *kept = name;
+  if (kept->size() < least_of_names()) kept->resize(least_of_names(), '.');
+  return kept->c_str();
+}
+
 stand_in stand_in_with_own_memory(bool (*is_untouched)()) {
   return {
       .begin = [] { begun() = true; },
@@ -111,6 +124,7 @@ stand_in stand_in_with_own_memory(bool (*is_untouched)()) {
           },
       .refuse_after = [](std::size_t copies) { stand_in_memory::own().refuse_after(copies); },
       .copies = [] { return stand_in_memory::own().copies(); },
+      .lengthen_names = [](std::size_t characters) { least_of_names() = characters; },
       .is_untouched = is_untouched};
 }
 

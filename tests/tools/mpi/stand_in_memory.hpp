@@ -52,6 +52,8 @@ void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from, std::
 
 /// A stand-in whose memory is `stand_in_memory::own()`.
 stand_in stand_in_with_own_memory(bool (*is_untouched)());
+/// An error's name, as long as a test wants it.
+const char* name_at_length(const char* name);
 /// Whether a test has called its `begin`.
 bool is_begun() noexcept;
 
