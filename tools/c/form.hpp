@@ -9,6 +9,7 @@
 #include <muster/muster.h>
 #include <muster/call/arguments.hpp>
 #include <muster/call/neighborhood.hpp>
+#include <muster/call/reduction.hpp>
 #include <muster/coro/task.hpp>
 
 #include "tools/c/job.hpp"
@@ -46,7 +47,7 @@ public:
   void buffers(const void* send, void* receive);
   void buffer(void* both);
 
-  const std::shared_ptr<const function_reduction>& op() const noexcept { return op_; }
+  const std::shared_ptr<const custom_reduction>& op() const noexcept { return op_; }
   /// \throws as `perform`
   task<> make() const;
 
@@ -65,7 +66,7 @@ private:
 
   muster_team& on_;
   arguments call_;
-  std::shared_ptr<const function_reduction> op_;
+  std::shared_ptr<const custom_reduction> op_;
   block_layout send_blocks_;
   block_layout receive_blocks_;
   std::vector<std::size_t> sources_;

@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +13,8 @@
 #include "tools/c/team.hpp"
 
 namespace muster::c {
+
+static_assert(own_ops::first + own_ops::most == MUSTER_IN_ARRIVAL_ORDER);
 
 function_reduction::function_reduction(muster_function* combine, void* context, std::size_t bytes,
                                        bool is_commutative)
@@ -49,29 +50,20 @@ void job::remove(const muster_team& which) noexcept {
   std::erase_if(teams_, [&which](const auto& each) { return each.get() == &which; });
 }
 
-int job::add(std::shared_ptr<const function_reduction> op) {
-  const auto place = std::ranges::find(ops_, nullptr);
-  const auto at = place - ops_.begin();
-  if (place == ops_.end()) {
-    ops_.push_back(std::move(op));
-  } else {
-    *place = std::move(op);
-  }
-  return first_own_op + static_cast<int>(at);
-}
+int job::add(std::shared_ptr<const function_reduction> op) { return ops_.add(std::move(op)); }
 
 void job::remove_op(int op) {
   static_cast<void>(this->op("op_free", op));
-  ops_[static_cast<std::size_t>(op - first_own_op)] = nullptr;
+  ops_.remove(op);
 }
 
-std::shared_ptr<const function_reduction> job::op(std::string_view call, int which) const {
-  const auto at = static_cast<std::size_t>(which - first_own_op);
-  if (which < first_own_op || at >= ops_.size() || ops_[at] == nullptr) {
+std::shared_ptr<const custom_reduction> job::op(std::string_view call, int which) const {
+  std::shared_ptr<const custom_reduction> found = ops_.find(which);
+  if (found == nullptr) {
     reject(call, "op is " + std::to_string(which) +
                      "; expected MUSTER_SUM, another of these, or one of muster_op_create");
   }
-  return ops_[at];
+  return found;
 }
 
 bool job::look() {

@@ -13,6 +13,8 @@
 #include <muster/team/bootstrap.hpp>
 #include <muster/world.hpp>
 
+#include "tools/c/own_ops.hpp"
+
 namespace muster::c {
 
 /// A reduction that is a function of C.
@@ -42,10 +44,11 @@ public:
   muster_team* add(std::unique_ptr<muster::team> made);
   void remove(const muster_team& which) noexcept;
 
+  /// \throws error `errc::resource` where there are too many
   int add(std::shared_ptr<const function_reduction> op);
   void remove_op(int op);
   /// \throws error `errc::invalid_argument`, naming `call`, where there is none
-  std::shared_ptr<const function_reduction> op(std::string_view call, int which) const;
+  std::shared_ptr<const custom_reduction> op(std::string_view call, int which) const;
 
   /// A poll, and now and then a look at what waits in vain. Whether something moved.
   bool look();
@@ -61,11 +64,8 @@ private:
   std::atomic<bool> is_visited_{false};
   unsigned looks_in_vain_ = 0;
   std::vector<std::unique_ptr<muster_team>> teams_;  // the world first
-  std::vector<std::shared_ptr<const function_reduction>> ops_;
+  own_ops ops_;
 };
-
-/// What the job's own operations are numbered from.
-inline constexpr int first_own_op = 256;
 
 /// The time that a program's thread spends at the engine; one at a time.
 class visit {

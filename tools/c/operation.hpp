@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <muster/muster.h>
+#include <muster/call/reduction.hpp>
 #include <muster/coro/task.hpp>
 #include <muster/progress/future.hpp>
 #include <muster/run/team.hpp>
@@ -25,9 +26,7 @@ public:
   muster_operation& operator=(const muster_operation&) = delete;
 
   /// The op that it uses.
-  void uses(std::shared_ptr<const muster::c::function_reduction> op) noexcept {
-    op_ = std::move(op);
-  }
+  void uses(std::shared_ptr<const muster::custom_reduction> op) noexcept { op_ = std::move(op); }
   /// It makes a team, which is told there.
   void makes(muster_team*& where) noexcept { told_ = &where; }
   std::unique_ptr<muster::team>* made() noexcept { return &made_; }
@@ -59,7 +58,7 @@ private:
   std::string_view call_;
   bool is_listed_ = false;
   bool is_noticed_ = false;
-  std::shared_ptr<const muster::c::function_reduction> op_;
+  std::shared_ptr<const muster::custom_reduction> op_;
   std::unique_ptr<muster::team> made_;
   muster_team** told_ = nullptr;
   muster::future<> running_;
