@@ -73,6 +73,22 @@ TEST_CASE("calls that are warm") {
   }
 }
 
+TEST_CASE("a pool keeps no more than 32 buffers") {
+  mk::detail::buffer_pool& pool = mk::detail::buffer_pool::here();
+  pool.clear(false);
+  std::vector<mk::detail::buffer> many;
+  for (int i = 0; i < 40; ++i) many.push_back(pool.take(mk::detail::host_memory, 4096));
+  many.clear();
+  many.reserve(40);
+  const std::size_t before = allocations();
+  for (int i = 0; i < 32; ++i) many.push_back(pool.take(mk::detail::host_memory, 4096));
+  CHECK(allocations() == before);
+  many.push_back(pool.take(mk::detail::host_memory, 4096));
+  CHECK(allocations() == before + 1);
+  many.clear();
+  pool.clear(false);
+}
+
 TEST_CASE("a pool keeps no more than it may") {
   mk::detail::buffer_pool& pool = mk::detail::buffer_pool::here();
   constexpr std::size_t bytes = mk::detail::buffer_pool::most_bytes / 4;

@@ -172,6 +172,19 @@ TEST_CASE("nothing is touched that the host cannot access") {
   }
 }
 
+TEST_CASE("a View is cut into segments of 1 MiB, and into 32 at most") {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  const auto segments = [](std::size_t bytes) {
+    return mk::detail::segments_of(mk::detail::vector_of(bytes), 1);
+  };
+  CHECK(segments(1) == 1);
+  CHECK(segments(2 * mebibyte - 1) == 1);
+  CHECK(segments(2 * mebibyte) == 2);
+  CHECK(segments(31 * mebibyte) == 31);
+  CHECK(segments(32 * mebibyte) == 32);
+  CHECK(segments(1000 * mebibyte) == 32);
+}
+
 TEST_CASE("long Views are cut") {
   CHECK(mk::detail::segments_of(mk::detail::vector_of(600'001), 8) == 4);
   constexpr std::size_t all[] = {2, 3};

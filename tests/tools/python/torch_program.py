@@ -7,6 +7,7 @@ import os
 import statistics
 import sys
 import time
+import weakref
 from datetime import timedelta
 
 import torch
@@ -138,6 +139,18 @@ def many_in_flight():
     for i in range(100):  # nobody holds their works
         dist.all_reduce(torch.ones(1000), async_op=True)
     dist.barrier()
+
+
+def works_that_nobody_holds():
+    seen = []
+    for _ in range(1100):
+        work = dist.all_reduce(torch.ones(1), async_op=True)
+        work.wait()
+        seen.append(weakref.ref(work))
+        del work
+    # Those that are known to have ended, and the last one, which is looked at when the next begins.
+    kept = [each() is not None for each in seen]
+    require(kept == [False] * (1100 - 1025) + [True] * 1025, f"{sum(kept)} are kept; expected the last 1025")
 
 
 def groups():
@@ -316,6 +329,7 @@ if sys.argv[2] == "all":
     beside_gloo()
     what_gloo_lacks()
     many_in_flight()
+    works_that_nobody_holds()
     groups()
     wrong()
     trains()
