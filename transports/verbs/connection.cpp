@@ -701,7 +701,24 @@ void connection::read_control() noexcept {
     if (head.subflow >= subflows_.size()) return refuse("word of a queue pair that is not");
     obey(head, bytes);
   }
-  if (sockets_.is_broken()) refuse("a message that is too long");
+  end_if_broken();
+}
+
+void connection::end_if_broken() noexcept {
+  using enum control_channel::fault;
+  if (is_closed_) return;
+  switch (sockets_.what_is_wrong()) {
+    case none:
+      return;
+    case too_long:
+      return refuse("a message that is too long");
+    case out_of_turn:
+      return refuse("a message out of turn");
+    case unheard:
+      in_.clear();
+      return at_.lose(*this, "it does not read what it is told: " +
+                                 std::to_string(control_channel::most_unheard) + " messages wait");
+  }
 }
 
 void connection::obey(const control& head, std::span<const std::byte> bytes) noexcept {

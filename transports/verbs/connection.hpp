@@ -167,6 +167,7 @@ private:
 
   // ---- queue pairs, by the pair's sockets
   void read_control() noexcept;
+  void end_if_broken() noexcept;
   void obey(const control& head, std::span<const std::byte> bytes) noexcept;
   void offer_all() noexcept;
   void offer(std::size_t which) noexcept;

@@ -47,10 +47,8 @@ void control_channel::say(control::kind what, std::size_t subflow, std::span<con
                      .subflow = static_cast<std::uint16_t>(subflow),
                      .bytes = static_cast<std::uint32_t>(bytes.size() + more.size())};
   told_ = heard_;
-  constexpr std::size_t many =
-      4096;  // that a peer has not heard: it has us say what it does not read
-  if (said_.size() >= many) {
-    is_broken_ = true;
+  if (said_.size() == most_unheard) {
+    fault_ = fault::unheard;
     return;
   }
   std::vector<std::byte>& message = said_.emplace_back();
@@ -107,9 +105,14 @@ bool control_channel::fill(way& from, std::size_t bytes) {
 bool control_channel::read_from(way& from, control& head) {
   if (!fill(from, sizeof head)) return false;
   std::memcpy(&head, from.coming.data(), sizeof head);
-  is_broken_ =
-      head.bytes > control::longest || head.number > heard_ || head.heard > first_ + said_.size();
-  return !is_broken_ && fill(from, sizeof head + head.bytes);
+  fault_ = check(head);
+  return fault_ == fault::none && fill(from, sizeof head + head.bytes);
+}
+
+control_channel::fault control_channel::check(const control& head) const noexcept {
+  if (head.bytes > control::longest) return fault::too_long;
+  const bool has_turn = head.number <= heard_ && head.heard <= first_ + said_.size();
+  return has_turn ? fault::none : fault::out_of_turn;
 }
 
 void control_channel::end(way& one) noexcept {
@@ -122,7 +125,7 @@ void control_channel::end(way& one) noexcept {
 bool control_channel::read(control& head, std::span<const std::byte>& bytes) {
   constexpr std::uint64_t many = 16;
   for (way& each : ways_) {
-    while (!is_broken_ && read_from(each, head)) {
+    while (fault_ == fault::none && read_from(each, head)) {
       message_.swap(each.coming);
       each.coming.clear();
       drop_heard(head.heard);

@@ -42,8 +42,16 @@ public:
   /// The next message, if it has come whole: its bytes, until the next call.
   /// \returns false: there is none
   bool read(control& head, std::span<const std::byte>& bytes);
-  /// What comes next cannot be.
-  bool is_broken() const noexcept { return is_broken_; }
+  enum class fault : std::uint8_t {
+    none,
+    too_long,     ///< what comes next is longer than a message can be
+    out_of_turn,  ///< it is not the next one, or says that more was heard than was said
+    unheard,      ///< the peer has heard nothing of `most_unheard` messages
+  };
+  /// Why nothing more is said or read.
+  fault what_is_wrong() const noexcept { return fault_; }
+  /// That a peer may not have heard: one that does not read could have this rank say ever more.
+  static constexpr std::size_t most_unheard = 4096;
 
 private:
   /// One socket.
@@ -57,6 +65,7 @@ private:
   void send_by(way& one) noexcept;
   bool fill(way& from, std::size_t bytes);
   bool read_from(way& from, control& head);
+  fault check(const control& head) const noexcept;
   void drop_heard(std::uint64_t heard) noexcept;
   void end(way& one) noexcept;
 
@@ -67,7 +76,7 @@ private:
   std::uint64_t told_ = 0;                   // of these, to the peer
   std::vector<std::byte> message_;           // the last one given out
   bool has_ended_ = false;
-  bool is_broken_ = false;
+  fault fault_ = fault::none;
 };
 
 /// What a message brings, as it lies in memory. False: it is too short.
