@@ -138,7 +138,7 @@ bool connection::tend() noexcept {
     const subflow& one = subflows_[i];
     if (one.is != subflow::state::none || one.retry == subflow::moment{}) continue;
     watches = true;
-    if (now >= one.retry && by_.at(rail_of(i)).is_up()) offer(i);
+    if (now >= one.retry) offer(i);
   }
   return watches;
 }
@@ -521,9 +521,6 @@ void connection::offer_all() noexcept {
 /// A queue pair, for which others may have to rest. \throws error `errc::resource`
 void connection::make_pair(std::size_t which) {
   subflow& one = subflows_[which];
-  if (!by_.at(rail_of(which)).is_up()) {
-    throw error(errc::resource, name_of(which) + ": the port is down");
-  }
   one.number = by_.add(*this, which);
   try {
     one.pair.emplace(by_.at(rail_of(which)), adapter::notice_name(one.number));
@@ -536,6 +533,10 @@ void connection::make_pair(std::size_t which) {
 void connection::offer(std::size_t which) noexcept {
   subflow& one = subflows_[which];
   if (one.is != subflow::state::none || !is_open()) return;
+  if (!by_.at(rail_of(which)).is_up()) {
+    one.why_lost = name_of(which) + ": the port is down";
+    return note_failed(one);
+  }
   try {
     make_pair(which);
   } catch (const error& why) {
