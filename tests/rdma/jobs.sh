@@ -17,3 +17,19 @@ ends() {
 told() { # WORDS
   awk -v words="$1" '/^muster: rank/ && match($0, "[0-9]+ " words) { all += substr($0, RSTART) } END { print all + 0 }' "$out"
 }
+
+# Until that is so, for at most a minute.
+await() { # CONDITION…
+  local end=$((SECONDS + 60))
+  while ((SECONDS < end)); do
+    ! "$@" || return 0
+    sleep 0.2
+  done
+  echo "not so: $*" && return 1
+}
+# Until a rank talks on a rail: before that it would find the rail's port down.
+await_traffic() { # RAIL
+  local before=(0 0)
+  before[$1]=$(sent_by "rxe$1")
+  await goes_by 200 "$1"
+}
