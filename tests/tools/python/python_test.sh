@@ -37,6 +37,10 @@ check "one of 3 ranks dies" eval '! runs 3 "awaited.py died" && right 2'
 for how in awaits blocks; do
   check "one of 3 ranks dies and is started again, who $how" eval 'runs 3 "regrowth.py $how" --respawn 1 && right 3'
 done
+# Of processes that no launcher knows, and that a bootstrap of the program's own connects.
+for how in killed exits raises; do
+  check "connected by the program, one rank $how" eval 'timeout 100 /usr/bin/python3 "$here/ended.py" $how >"$out" 2>&1 && right 3'
+done
 check "a job is left with operations pending" eval 'runs 3 "awaited.py left" && right 3'
 check "beside mpi4py, under its launcher" eval 'beside launcher && right 3'
 check "beside mpi4py, by its communicator" eval 'beside communicator && right 3'

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -300,6 +301,36 @@ TEST_CASE("a rank that cannot begin does not keep the others waiting") {
   for (const std::size_t other : {0, 2}) {
     CHECK(results[other].find("rank 1") != std::string::npos);
     CHECK(results[other].find("/nowhere") != std::string::npos);
+  }
+}
+
+/// What it is told of rank 1, whose process ends; then how many go on.
+task<std::string> outlive_rank_1(team& all, int signal) {
+  co_await barrier(all);
+  if (all.rank() == 1) signal != 0 ? (void)::raise(signal) : ::_exit(0);
+  std::string told = "nothing";
+  try {
+    for (;;) co_await barrier(all);
+  } catch (const error& why) {
+    if (why.code() == errc::rank_died && why.rank() == 1) told = why.text();
+  }
+  const auto rest = co_await shrink(all);
+  const int left = co_await allreduce(*rest, 1, sum);
+  co_return std::to_string(left) + " go on: " + told;
+}
+
+TEST_CASE("a rank whose process ends is missed by the others, who go on") {
+  for (const int signal : {SIGKILL, 0}) {
+    const auto results = on_processes(4, [signal](bootstrap& with) {
+      world all(with);
+      return all.run(outlive_rank_1(all.team(), signal));
+    });
+    for (const std::size_t other : {0, 2, 3}) {
+      INFO(results[other]);
+      CHECK(results[other].starts_with("3 go on: "));
+      CHECK(results[other].find("rank 1 (process ") != std::string::npos);
+      CHECK(results[other].find(") ended without leaving the job") != std::string::npos);
+    }
   }
 }
 
