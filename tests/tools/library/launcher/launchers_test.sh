@@ -57,6 +57,9 @@ check "Slurm without a key" eval 'fails env SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=
 check "a batch script's own process is alone" eval 'ends 0 env SLURM_PROCID=0 SLURM_NTASKS=2 SLURM_JOB_ID=1 \
   "$program" where && says "rank 0 node 0"'
 
+# Open MPI ends all itself, once a rank has ended; its ranks see it before.
+check "a rank that ends under Open MPI ends the job" eval 'fails "${openmpi[@]}" -n 3 "$program" killed'
+
 # ---- on two
 
 both_nodes() { says "rank 0 node 0" && says "rank 1 node 0" && says "rank 2 node 1" && says "rank 3 node 1"; }
@@ -86,6 +89,14 @@ check "srun --mpi=pmi2" eval 'under_slurm "srun --mpi=pmi2 -N 2 -n 4 $program wh
   srun --mpi=pmi2 -N 2 -n 3 $sweep" && both_nodes'
 check "srun with a key" eval 'under_slurm "MUSTER_KEY_FILE=$folder/key srun -N 2 -n 4 $program where &&
   MUSTER_KEY_FILE=$folder/key srun -N 2 -n 3 $sweep" && both_nodes'
+# Ranks 0 and 1 are on one host. srun lets the others go on.
+lost_rank_1() {
+  [ "$(grep -cE "^rank [023] .*rank 1 .*(ended without leaving the job|its connection ended)" "$out")" = 3 ]
+}
+check "a rank that ends under srun --mpi=pmi2" eval 'under_slurm "srun --mpi=pmi2 -N 2 -n 4 $program exits; [ \$? = 7 ]" &&
+  lost_rank_1'
+check "a rank that ends under srun" eval 'under_slurm \
+  "MUSTER_KEY_FILE=$folder/key srun -N 2 -n 4 $program exits; [ \$? = 7 ]" && lost_rank_1'
 
 echo "cases: $passed passed, $failed failed"
 [ "$failed" = 0 ]
