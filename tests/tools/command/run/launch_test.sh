@@ -54,6 +54,19 @@ check "no such program" run 1 -n 2 ./no-such-program
 check "no such program: says which" matches "cannot run './no-such-program': No such file"
 check "no program" run 105 -n 2
 check "no program: says so" matches 'no program given'
+# What muster itself takes is little: limits that it can start with.
+limited() { # LIMIT STATUS ARGS…
+  local limit=$1 wanted=$2
+  shift 2
+  timeout 30 bash -c "$limit; exec \"\$@\"" - "$muster" run "$@" >"$out" 2>&1
+  [ $? = "$wanted" ]
+}
+if [ -z "${ASAN_OPTIONS-}${TSAN_OPTIONS-}" ]; then # which take more address space than that
+  check "no room for the job's memory" limited 'ulimit -v 1000000' 1 -n 2 true
+  check "no room for the job's memory: says so" matches 'cannot map [0-9]+ bytes of shared memory: Cannot allocate memory'
+fi
+check "no doorbells" limited 'ulimit -n 20' 1 -n 40 true
+check "no doorbells: says so" matches 'cannot make an eventfd'
 check "no number of ranks" run 106 "$program" where
 check "ranks out of range" run 105 -n 0 "$program" where
 check "more nodes than ranks" run 105 -n 2 --nodes 3 "$program" where
