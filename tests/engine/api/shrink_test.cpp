@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -160,6 +162,95 @@ TEST_CASE("of those who are alive, and of those of these") {
       check_works(*start(split(*last, 0, 0)).wait());
     };
     CHECK_THROWS_AS(run_threads(5, body, layout), std::runtime_error);
+  }
+}
+
+/// As many teams as there is memory for.
+std::vector<std::unique_ptr<team>> fill_memory(team& of) {
+  std::vector<std::unique_ptr<team>> all;
+  const auto full = failure_of([&] {
+    for (;;) all.push_back(start(duplicate(of)).wait());
+  });
+  CHECK(full->code() == errc::resource);
+  return all;
+}
+
+TEST_CASE("without memory for another team none is made, and one can be when there is") {
+  for (const thread_options& layout :
+       std::vector<thread_options>{{},
+                                   {.share_address_space = false},
+                                   {.node_of = {0, 0, 1}, .network = between_nodes::tcp}}) {
+    const watchdog alive("shrink without memory");
+    run_threads(
+        3,
+        [](team& of) {
+          std::vector<std::unique_ptr<team>> others = fill_memory(of);
+          const auto why = failure_of([&] { start(shrink(of)).wait(); });
+          REQUIRE(why);
+          CHECK(why->code() == errc::resource);
+          const std::string named = "shrink: rank " + std::to_string(why->rank());
+          CHECK(says(why->what(), named + " has no memory for another team"));
+          CHECK(!of.failure());
+          CHECK(ranks_in(of, why->rank()) == std::vector<std::size_t>(3, why->rank()));
+          others.clear();
+          start(barrier(of)).wait();
+          check_works(*start(shrink(of)).wait());
+        },
+        layout);
+  }
+}
+
+/// What a rank has made while another one ended; nothing: it has waited for too long.
+std::unique_ptr<team> shrink_while_one_ends(team& of) {
+  std::unique_ptr<team> rest;
+  const auto why =
+      failure_of([&] { rest = start(of.engine(), with_timeout(500ms, shrink(of))).wait(); });
+  if (why) CHECK(why->code() == errc::deadline_exceeded);
+  return rest;
+}
+
+void check_is_of_survivors(team& rest, std::size_t old_rank) {
+  CHECK(ranks_in(rest, old_rank) == std::vector<std::size_t>{0, 1});
+  check_works(rest);
+}
+
+void check_is_broken(team& all) {
+  const auto why = failure_of([&] {
+    for (;;) start(barrier(all)).wait();
+  });
+  REQUIRE(why);
+  CHECK(why->code() == errc::rank_died);
+}
+
+TEST_CASE("one that ends at any moment of it: the others have a team, or some wait") {
+  for (const thread_options& layout :
+       std::vector<thread_options>{{},
+                                   {.share_address_space = false},
+                                   {.node_of = {0, 0, 1}, .network = between_nodes::tcp}}) {
+    for (int polls = 0; polls < 30; ++polls) {
+      const watchdog alive("shrink while one ends");
+      std::array<std::unique_ptr<team>, 2> made;
+      std::barrier<> both(2);
+      const auto body = [&](team& of) {
+        if (of.rank() == 2) {
+          const auto under_way = start(shrink(of));
+          for (int i = 0; i < polls; ++i) of.engine().poll();
+          throw std::runtime_error("it was the disk");
+        }
+        made[of.rank()] = shrink_while_one_ends(of);
+        both.arrive_and_wait();
+        const bool have_both = made[0] && made[1];
+        // It has told nobody but what it said as it began.
+        if (polls == 0) CHECK(have_both);
+        if (have_both && made[0]->size() == made[1]->size()) {
+          team& mine = *made[of.rank()];
+          mine.size() == 2 ? check_is_of_survivors(mine, of.rank()) : check_is_broken(mine);
+        }
+        both.arrive_and_wait();
+        made[of.rank()].reset();
+      };
+      CHECK_THROWS_WITH_AS(run_threads(3, body, layout), "it was the disk", std::runtime_error);
+    }
   }
 }
 
