@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -89,6 +91,50 @@ TEST_CASE(
       }
       check_works(*start(shrink(of)).wait());
     });
+  }
+}
+
+/// Short or long; what each rank sends differs.
+std::vector<double> data_of(std::size_t rank, std::size_t count) {
+  std::vector<double> data(count);
+  for (std::size_t i = 0; i < count; ++i) data[i] = static_cast<double>(10 * i + rank);
+  return data;
+}
+
+/// Of collectives of all kinds, begun at once, of which rank 2 has not called the last ones.
+void end_early(team& of, std::size_t count) {
+  const std::size_t all = count * of.size();
+  const std::vector<double> sent = data_of(of.rank(), all);
+  std::array<std::vector<double>, 6> received;
+  for (auto& each : received) each.resize(all);
+  const auto part = std::span(sent).first(count);
+  const auto all_of = [&](std::size_t i) { return std::span(received[i]).first(all); };
+  const auto part_of = [&](std::size_t i) { return std::span(received[i]).first(count); };
+  const auto ended = failure_of([&] {
+    std::vector<future<>> calls;
+    calls.push_back(start(allreduce(of, sent, all_of(0), sum)));
+    calls.push_back(start(alltoall(of, sent, all_of(1))));
+    calls.push_back(start(reduce(of, sent, all_of(2), max, 0)));
+    if (of.rank() != 2) {
+      calls.push_back(start(allgather(of, part, all_of(3))));
+      calls.push_back(start(reduce_scatter_block(of, sent, part_of(4), sum)));
+      calls.push_back(start(scan(of, part, part_of(5), sum)));
+    }
+    of.engine().poll();
+    if (of.rank() == 1) of.revoke("no more input");
+    for (future<>& each : calls) each.wait();
+    while (!of.failure()) of.engine().poll();
+    throw *of.failure();
+  });
+  check_revoked(ended, 1);
+  CHECK(sent == data_of(of.rank(), all));
+}
+
+TEST_CASE("what operations only read is as it was when they have ended early") {
+  for (const thread_options& layout : all_layouts(3)) {
+    for (const std::size_t count : {1, 500, 40'000}) {
+      run_on_duplicates(3, layout, [count](team& of) { end_early(of, count); });
+    }
   }
 }
 
