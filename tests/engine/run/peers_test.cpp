@@ -303,17 +303,19 @@ TEST_CASE("shared scratch serves many operations of many sizes, and is used agai
 }
 
 TEST_CASE("more shared scratch than there can be is an error that breaks the team, not the job") {
-  const watchdog alive("too much shared scratch");
-  run_threads(2,
-              [](team& of) {
-                std::vector<std::byte> mine(std::size_t{60} << 20);
-                std::vector<std::byte> all(mine.size() * 2);
-                const auto why =
-                    failure_of([&] { start(of.engine(), allgather(of, mine, all)).wait(); });
-                REQUIRE(why);
-                CHECK(why->code() == errc::resource);
-              },
-              {.algorithms = {&shared_scratch_all, 1}});
+  for (const bool share : {true, false}) {
+    const watchdog alive("too much shared scratch");
+    run_threads(3,
+                [](team& of) {
+                  std::vector<std::byte> mine(std::size_t{60} << 20);
+                  std::vector<std::byte> all(mine.size() * 3);
+                  const auto why =
+                      failure_of([&] { start(of.engine(), allgather(of, mine, all)).wait(); });
+                  REQUIRE(why);
+                  CHECK(why->code() == errc::resource);
+                },
+                {.share_address_space = share, .algorithms = {&shared_scratch_all, 1}});
+  }
 }
 
 TEST_CASE("a rank that does not come: whoever stages gets an error, and nothing is touched after") {
