@@ -92,6 +92,13 @@ start_parts() {
   done
   launch "${all[@]}"
 }
+# start_with_odd SCRIPT: a program of three parts of one rank, of which the last one's process runs SCRIPT before.
+start_with_odd() {
+  local preloaded=$shim
+  [ "$mpi" = openmpi ] || preloaded=$shim:$yield
+  local one=(env "${env[@]}" "LD_PRELOAD=$preloaded" "$(program parts)")
+  launch -n 2 "${one[@]}" : -n 1 bash -c "$1; exec \"\$@\"" - "${one[@]}"
+}
 right_parts() {
   start_parts "$@"
   [ "$status" = 0 ] && [ ! -s "$out" ]
@@ -214,6 +221,11 @@ case $part in
     start_parts 2+ 2-
     check "a part has another version: one rank of each says so" \
       says_only "$(lacks 2 "$version")" "$(lacks 0 "$other")"
+    # The memory of each rank is as large as that.
+    start_with_odd 'ulimit -v 1000000'
+    check "ranks that cannot share memory: the program is right" [ "$status" = 0 ]
+    check "ranks that cannot share memory: one rank says so" eval \
+      '[ "$(grep -c "all calls go to" "$out")" = 1 ] && matches "^muster: on .* all calls go to the MPI: .*rank 2: .*shared memory"'
     env=()
     if [ "$mpi" = openmpi ]; then # MPICH refuses to start processes here, also alone
       check "processes that start others" right 2 spawning
@@ -418,6 +430,13 @@ case $part in
       env=("$bad")
       check "$bad is refused" fails 2 "$(program requests)"
       check "$bad is refused: says so" matches "muster: ${bad%%=*}: .*expected"
+    done
+    env=()
+    for other in MUSTER_ENABLE=bcast MUSTER_PROGRESS=thread MUSTER_NET=tcp MUSTER_REPORT=1; do
+      start_with_odd "export $other"
+      check "$other on one rank alone is refused" eval '[ "$status" != 0 ] && [ "$status" != 124 ]'
+      check "$other on one rank alone is refused: says so" \
+        matches '^muster: rank 2 has other values of MUSTER_ENABLE, MUSTER_NET, .* than rank 0'
     done
     ;;
   hosts)
