@@ -456,9 +456,14 @@ rendezvous_server::~rendezvous_server() { service_->close(); }
 
 class rendezvous::connection {
 public:
-  connection(const meeting_place& where, tcp::admission::parties who) : socket_(context_) {
+  // The context has descriptors of its own.
+  connection(const meeting_place& where, tcp::admission::parties who) try : socket_(context_) {
     const auto deadline = std::chrono::steady_clock::now() + where.patience;
     run(connect(where, who, deadline));
+  } catch (const boost::system::system_error& why) {
+    const int code = why.code().value();
+    if (tcp::is_out_of_descriptors(code)) fail_without_descriptors(code);
+    fail(std::string("rendezvous: ") + why.what());
   }
 
   void exchange(const question& what, std::span<const std::byte> mine, std::span<std::byte> all) {
@@ -491,6 +496,10 @@ private:
     }
   }
 
+  [[noreturn]] static void fail_without_descriptors(int why) {
+    fail("rendezvous: no socket: " + tcp::describe_shortage(why, "some more"));
+  }
+
   static std::string nobody_at(const meeting_place& where) {
     std::string hosts;
     for (const std::string& host : where.hosts) hosts += (hosts.empty() ? "" : " or ") + host;
@@ -511,12 +520,12 @@ private:
   awaitable<bool> try_once(const meeting_place& where, const tcp::address& at,
                            tcp::admission::parties who, moment deadline) {
     muster::descriptor made = tcp::begin_connecting(at);
-    if (!made && tcp::is_out_of_descriptors(errno)) {
-      fail("rendezvous: no socket: " + tcp::describe_shortage(errno, "some more"));
-    }
+    if (!made && tcp::is_out_of_descriptors(errno)) fail_without_descriptors(errno);
     if (!made) co_return false;
+    muster::descriptor also = copy_of(made.get());
+    if (!also) fail_without_descriptors(errno);
     deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::seconds(2));
-    socket on(context_, copy_of(made.get()).release());
+    socket on(context_, also.release());
     // Whoever listens there may be somebody else, who says nothing.
     asio::steady_timer guard(context_, deadline);
     guard.async_wait([&on](const boost::system::error_code& why) {

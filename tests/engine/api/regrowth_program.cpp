@@ -9,9 +9,13 @@
 //   stillborn@FILE    the first process that makes the file ends before it joins
 //   frail@FILE        a rank that was started again is killed before it has come back, one after 2
 //                     ms, each next one after 1.15 times as long: the file has how many there were
+//   poor@N            whoever is to grow may open only N more files at first
+//   destitute@FILE    the first process started again that makes the file may open none
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -26,6 +30,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <muster/muster.hpp>
@@ -43,6 +48,14 @@ public:
   void play(std::size_t rank, int round) const {
     if (has((is_new_ ? "again-" : "") + std::to_string(rank), round)) std::raise(SIGKILL);
     if (has("leaves-" + std::to_string(rank), round)) std::exit(0);
+  }
+  /// As "poor" says; nothing: as many as there are.
+  std::optional<rlim_t> most_new_files() const {
+    for (const std::string_view word : words_) {
+      constexpr std::string_view poor = "poor@";
+      if (word.starts_with(poor)) return std::stoul(std::string(word.substr(poor.size())));
+    }
+    return std::nullopt;
   }
   bool is_late(std::size_t rank, int round) const {
     return has("late-" + std::to_string(rank), round);
@@ -63,14 +76,16 @@ void require(bool holds, const char* what) {
   std::abort();
 }
 
-/// As "stillborn" says.
-void end_before_joining(std::span<char*> words) {
+/// Whether this is the first process that makes the file which a word names, as in "WHAT@FILE".
+bool is_first(std::span<char*> words, const std::string& what) {
   for (const std::string_view word : words) {
-    constexpr std::string_view stillborn = "stillborn@";
-    if (!word.starts_with(stillborn)) continue;
-    const std::string file(word.substr(stillborn.size()));
-    if (::open(file.c_str(), O_CREAT | O_EXCL, 0600) >= 0) std::exit(1);
+    if (!word.starts_with(what + "@")) continue;
+    const std::string file(word.substr(what.size() + 1));
+    const int made = ::open(file.c_str(), O_CREAT | O_EXCL, 0600);
+    ::close(made);
+    return made >= 0;
   }
+  return false;
 }
 
 /// As "frail" says: sets the time at which this process is killed.
@@ -100,6 +115,45 @@ muster::task<> work(muster::team& all, int round) {
   for (std::size_t from = 0; from < size; ++from) {
     require(received[from * block + 17] == static_cast<double>(from) + round, "block");
   }
+}
+
+constexpr rlim_t plenty = 500;
+
+/// While it lives the process can open so many files more, and no others.
+class few_files {
+public:
+  explicit few_files(rlim_t more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = ::dup(STDIN_FILENO);
+    ::close(next);
+    rlimit few = before_;
+    few.rlim_cur = std::min(before_.rlim_cur, static_cast<rlim_t>(next) + more);
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~few_files() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  few_files(const few_files&) = delete;
+  few_files& operator=(const few_files&) = delete;
+
+private:
+  rlimit before_{};
+};
+
+void say_too_few(const muster::error& why) {
+  const bool is_it = why.code() == muster::errc::bootstrap || why.code() == muster::errc::resource;
+  require(is_it, why.what());
+  std::printf("too few: %s\n", why.text().c_str());
+}
+
+/// Nothing: there were too few files.
+muster::task<std::unique_ptr<muster::team>> grow_with(muster::team& old, rlim_t files) {
+  std::unique_ptr<muster::team> made;
+  const few_files meanwhile(files);
+  try {
+    made = co_await muster::grow(old);
+  } catch (const muster::error& why) {
+    say_too_few(why);
+  }
+  co_return made;
 }
 
 using clock = std::chrono::steady_clock;
@@ -138,7 +192,15 @@ muster::task<> program(muster::team& first, bool is_new, const script& what) {
     }
     if (!failure) break;
     failed = clock::now();
-    grown = co_await muster::grow(now);
+    std::unique_ptr<muster::team> next;
+    if (const auto few = what.most_new_files()) {
+      next = co_await grow_with(now, *few);
+      for (int i = 0; !next && i < 10; ++i) next = co_await grow_with(now, plenty);
+      require(next != nullptr, "want of files");
+    } else {
+      next = co_await muster::grow(now);
+    }
+    grown = std::move(next);
     require(grown->size() == first.size() && grown->rank() == first.rank(), "place");
     ++grew;
   }
@@ -153,8 +215,12 @@ muster::task<> program(muster::team& first, bool is_new, const script& what) {
 
 int main(int argc, char** argv) try {
   const std::span words(argv, static_cast<std::size_t>(argc));
-  end_before_joining(words);
-  if (muster::world::is_to_rejoin()) fear_for_life(words);
+  if (is_first(words, "stillborn")) return 1;
+  std::optional<few_files> none;
+  if (muster::world::is_to_rejoin()) {
+    fear_for_life(words);
+    if (is_first(words, "destitute")) none.emplace(0);
+  }
   std::unique_ptr<muster::world> world = muster::world::rejoin();
   const itimerval never{};
   ::setitimer(ITIMER_REAL, &never, nullptr);

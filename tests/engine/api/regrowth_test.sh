@@ -56,6 +56,24 @@ stillborn() {
 check "ends before it has joined" stillborn
 check "ends before it has joined, over hosts" stillborn --hosts-made 2
 
+# Who grows has no descriptors for the rendezvous, or for what comes after that; then it has, and grows again.
+poor() {
+  local files
+  for files in 0 1 2 4 6 9 14; do
+    grows 4 1 "$@" -- 1@3 "poor@$files" && { [ $files != 0 ] || [ "$(grep -c "^too few: " "$out")" -ge 3 ]; } || return
+  done
+}
+check "too few descriptors to grow" poor
+check "too few descriptors to grow, over hosts" poor --hosts-made 2
+# Who was started again has none, and ends of that; the others wait for the next one.
+destitute() {
+  rm -f "$folder/made"
+  grows 4 1 "$@" -- 1@3 "destitute@$folder/made" && says 2 "starting it again" &&
+    says 1 "^ended: rendezvous: no socket: Too many open files"
+}
+check "no descriptors to come back with" destitute
+check "no descriptors to come back with, over hosts" destitute --hosts-made 2
+
 # steady RANKS OPTION…: nothing is left of the teams that went, and whoever gave up has come again.
 steady() {
   local ranks=$1
