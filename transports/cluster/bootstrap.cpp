@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -120,6 +121,11 @@ std::vector<std::size_t> ranks_on(std::uint32_t node, const std::vector<place>& 
   return ranks;
 }
 
+outcome failed_since(std::string_view why) {
+  return {
+      .failed = true, .why = fixed_text<504>(why), .measured = {}, .link_bytes = 0, .clock = {}};
+}
+
 /// The memory of this machine's ranks, or why there is none.
 std::optional<shm::job> make_here(bootstrap& near, const shm::bootstrap_options& options,
                                   std::optional<told_machine> told, outcome& how) {
@@ -128,14 +134,12 @@ std::optional<shm::job> make_here(bootstrap& near, const shm::bootstrap_options&
     how.measured = made.machine();
     how.link_bytes = shm::link_memory_asked_for();
     return made;
+  } catch (const error& why) {
+    how = failed_since(why.text());
   } catch (const std::exception& why) {
-    how = {.failed = true,
-           .why = fixed_text<504>(why.what()),
-           .measured = {},
-           .link_bytes = 0,
-           .clock = {}};
-    return std::nullopt;
+    how = failed_since(why.what());
   }
+  return std::nullopt;
 }
 
 /// How this rank reaches others by RDMA; empty: none.
