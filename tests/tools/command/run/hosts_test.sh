@@ -88,6 +88,51 @@ check "descriptors run out" eval 'ends 134 "${run[@]}" --hosts-made 2 -n 2 sh -c
   "ulimit -n 32; exec \"\$0\" \"short of descriptors\"" "$program" && says "Too many open files: 32 are allowed (ulimit -n)" &&
   says "expected at least"'
 
+# ---- ends, of which sockets alone tell
+
+export MUSTER_TIMEOUT=0
+check "a rank that is killed" eval '! ends 0 "${run[@]}" --hosts-made 3 -n 3 "$program" "killed far away" &&
+  matches "rank 0 soon: .*rank 1 died.*its connection ended" && matches "rank 2 soon: .*rank 1 died"'
+check "a connection that is reset" eval 'ends 4 "${run[@]}" --hosts-made 2 -n 2 "$program" reset &&
+  matches "rank 0 soon: .*rank 1 died.*10.77.0.2:.*its connection ended" &&
+  matches "rank 1 soon: .*rank 0 died.*10.77.0.1:.*its connection ended"'
+check "a connection that is reset, by epoll" eval 'MUSTER_REACTOR=epoll ends 4 "${run[@]}" --hosts-made 2 -n 2 "$program" reset &&
+  matches "rank 0 soon: .*its connection ended" && matches "rank 1 soon: .*its connection ended"'
+check "a peer that has forgotten the connection, and is sent something" eval \
+  'ends 137 "${run[@]}" --hosts-made 2 -n 2 --grace 40 "$program" "forgotten by who sends" &&
+  matches "rank 0: a rank died: .*its connection ended"'
+check "teams that do not wait for the dead one are whole" eval \
+  'ends 137 "${run[@]}" --hosts-made 3 -n 3 --grace 40 "$program" "leaves other teams whole" && ! says "lost more" &&
+  [ $(grep -c "^rank [02]: a rank died: .*rank 1" "$out") = 4 ] &&
+  says "rank 0 went on with 2" && says "rank 2 went on with 2"'
+unset MUSTER_TIMEOUT
+
+# ---- the launcher ends
+
+# Like ssh it ends alone when it is told to: its command has to notice.
+cat >"$folder/ssh" <<TEXT
+#!/bin/sh
+"$hosts" --shell "\$@"
+exit \$?
+TEXT
+chmod +x "$folder/ssh"
+running() { [ "$(pgrep -cx -- "$(basename "$program")")" = "$1" ]; }
+eventually() {
+  for _ in $(seq 200); do
+    "$@" && return
+    sleep 0.1
+  done
+  return 1
+}
+killed_launcher() {
+  "$hosts" 2 "${run[@]}" -n 4 --hosts h0:2,h1:2 --grace 1 --remote-shell "$folder/ssh" "$program" sleeps >"$out" 2>&1 &
+  local launcher=$!
+  eventually running 4 && kill -KILL "$launcher" || return
+  wait "$launcher" 2>/dev/null
+  eventually running 0
+}
+check "a killed launcher takes the ranks of all hosts along" killed_launcher
+
 # ---- clocks
 
 # Host h1 was started 5,000 seconds earlier, by its clock.
@@ -123,6 +168,11 @@ check "a rank that is stopped" eval 'ends 4 "${run[@]}" --hosts-made 2 -n 2 "$pr
   says "rank 0 soon" && says "rank 1 died in or before" && says "10.77.0.2" && says "did not answer for 1 s"'
 check "a host that is cut off" eval 'ends 4 "${run[@]}" --hosts-made 3 -n 3 "$program" "cut off" &&
   says "rank 0 soon" && says "rank 2 soon" && says "did not answer for 1 s"'
+check "a peer that has forgotten the connection, and is only waited for" eval \
+  'ends 137 "${run[@]}" --hosts-made 2 -n 2 --grace 40 "$program" "forgotten by who waits" &&
+  matches "rank 0: a rank died: .*did not answer for 1 s"'
+check "a host that vanishes before it was talked with" eval 'ends 4 "${run[@]}" --hosts-made 2 -n 2 "$program" nowhere &&
+  matches "rank 0: a rank died: .*10.77.0.2:.*there is no way to it"'
 check "a rank that computes is no silent one" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 2 "$program" computes &&
   says "rank 0 went on" && says "rank 1 went on"'
 check "who waits uses no processor" eval 'ends 0 "${run[@]}" --hosts-made 2 -n 2 "$program" idles &&
@@ -158,6 +208,44 @@ check "by chosen ports and interfaces" ends 0 by_hand 2 MUSTER_RENDEZVOUS=10.77.
   MUSTER_SIZE=2 MUSTER_KEY_FILE="$folder/key" MUSTER_PORTS=21000-21009 MUSTER_INTERFACES=eth0
 check "without a key nobody joins" eval '! ends 0 by_hand 2 MUSTER_RENDEZVOUS=10.77.0.1:20000 MUSTER_RANK=RANK_IS \
   MUSTER_SIZE=2 && says "MUSTER_KEY_FILE is not set"'
+
+# What one rank alone is or has: SCRIPT, in which it is the first word and its program comes after.
+met() { # RANKS SCRIPT PROGRAM…
+  local ranks=$1 script=$2
+  shift 2
+  by_hand "$ranks" MUSTER_RENDEZVOUS=10.77.0.1:20000 MUSTER_RANK=RANK_IS MUSTER_SIZE="$ranks" \
+    MUSTER_KEY_FILE="$folder/key" bash -c "$script"'; shift; exec "$@"' - RANK_IS "$@"
+}
+times() { [ "$(grep -cE -- "$2" "$out")" = "$1" ]; }
+# A sanitizer takes more address space than there is then.
+[ -n "${ASAN_OPTIONS-}${TSAN_OPTIONS-}" ] || check "ranks that cannot share their machine's memory" eval \
+  '! ends 0 met 4 "[ \$1 != 3 ] || ulimit -v 1000000" &&
+  times 4 "^on the machine of rank 1: bootstrap a job: rank 1: .*shared memory: Cannot allocate memory: cannot join the job\$"'
+for wrong in MUSTER_PORTS=none MUSTER_CONNECTIONS=many MUSTER_INTERFACES=nowhere0; do
+  check "${wrong%=*} is wrong on one rank" eval '! ends 0 met 3 "[ \$1 != 1 ] || export $wrong" &&
+    times 1 "${wrong%=*}( is|:) .*invalid argument" && times 2 "rank 1 went away: cannot join the job"'
+done
+for wrong in MUSTER_TIMEOUT=soon MUSTER_REACTOR=kqueue MUSTER_ZERO_COPY=much; do
+  check "${wrong%=*} is wrong on one rank" eval '! ends 0 met 3 "[ \$1 != 1 ] || export $wrong" &&
+    times 1 "${wrong%=*} is" && times 2 "rank 1 (left|died)"'
+done
+# Of rank 1 and 3, on one host, one ends; the others go on to their end.
+check "a rank ends that was started by hand" eval '! ends 0 met 4 : "$program" exits &&
+  times 3 "^rank [023] .*rank 1 .*(ended without leaving the job|its connection ended)" &&
+  matches "^rank 3 .*rank 1 \(process [0-9]+\) ended without leaving the job"'
+check "and one of torchrun" eval '! ends 0 by_hand 4 MASTER_ADDR=10.77.0.1 MASTER_PORT=20000 RANK=RANK_IS WORLD_SIZE=4 \
+  MUSTER_KEY_FILE="$folder/key" "$program" killed &&
+  times 3 "^rank [023] .*rank 1 .*(ended without leaving the job|its connection ended)"'
+
+# ---- one machine
+
+# full_shm COMMAND…: with a /dev/shm that has not a page left.
+full_shm() {
+  unshare --mount --propagation private sh -c 'mount -t tmpfs -o size=64k none /dev/shm &&
+    ! head -c 1M /dev/zero 2>/dev/null >/dev/shm/filler && [ $(stat -f -c %f /dev/shm) = 0 ] && exec "$@"' - "$@"
+}
+check "a full /dev/shm" ends 0 full_shm "${run[@]}" -n 3 "$sweep"
+
 chmod 644 "$folder/key"
 check "a key that others can read is none" eval '! ends 0 by_hand 2 MUSTER_RENDEZVOUS=10.77.0.1:20000 \
   MUSTER_RANK=RANK_IS MUSTER_SIZE=2 MUSTER_KEY_FILE="$folder/key" && says "which others can read"'

@@ -2,8 +2,11 @@
 
 #include <muster/muster.hpp>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,9 +86,114 @@ void say_who_is_lost(muster::world& world, std::function<void()> end) {
   ::_exit(4);
 }
 
+void sleep_long() { std::this_thread::sleep_for(std::chrono::seconds(100)); }
+
 void cut_off_this_host() {
   // All interfaces are of this group unless somebody says otherwise.
   if (std::system("ip link set group default down") != 0) std::printf("cannot cut the links\n");
+}
+
+/// Of this process, to somebody elsewhere.
+std::vector<int> connected_sockets() {
+  std::vector<int> found;
+  constexpr int most = 1024;
+  for (int each = 0; each < most; ++each) {
+    sockaddr_storage peer{};
+    socklen_t length = sizeof peer;
+    if (::getpeername(each, reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
+    if (peer.ss_family == AF_INET || peer.ss_family == AF_INET6) found.push_back(each);
+  }
+  return found;
+}
+
+/// As a box in the network may do it.
+void reset_connections() {
+  const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
+  for (const int each : connected_sockets()) {
+    if (::connect(each, &nobody, sizeof nobody) != 0) std::perror("a reset");
+  }
+}
+
+/// This rank ends, and its system says nothing of that, as one that was started anew.
+void be_forgotten() {
+  constexpr int without_a_word = 1;
+  for (const int each : connected_sockets()) {
+    if (::setsockopt(each, IPPROTO_TCP, TCP_REPAIR, &without_a_word, sizeof without_a_word) != 0) {
+      std::perror("TCP_REPAIR");
+    }
+  }
+  ::raise(SIGKILL);
+}
+
+void say_why(const team& team, const muster::error& why) {
+  std::printf("rank %zu: %s: %s\n", team.rank(), why.code().message().c_str(), why.what());
+  std::fflush(stdout);
+}
+
+/// To and from rank 1, for a moment.
+task<> send_and_listen(team& team) {
+  int word = 0;
+  co_await team.send(1, 0, std::span(&word, 1));
+  try {
+    co_await muster::with_timeout(std::chrono::milliseconds(50),
+                                  team.receive(1, 0, std::span(&word, 1)));
+  } catch (const muster::error& why) {
+    if (why.code() != muster::errc::deadline_exceeded) throw;
+  }
+}
+
+/// Rank 1 is forgotten. Rank 0 goes on sending to it, or only waits.
+task<> outlive_the_forgotten(team& team, bool sends) {
+  co_await muster::barrier(team);
+  if (team.rank() == 1) {
+    // Rank 0 must have left the barrier behind.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    be_forgotten();
+  }
+  int word = 0;
+  try {
+    while (sends) co_await send_and_listen(team);
+    co_await team.receive(1, 0, std::span(&word, 1));
+  } catch (const muster::error& why) {
+    say_why(team, why);
+  }
+}
+
+/// Rank 0 is cut off before it has talked with anybody.
+task<> call_from_nowhere(team& team) {
+  if (team.rank() == 1) sleep_long();
+  cut_off_this_host();
+  try {
+    co_await muster::barrier(team);
+  } catch (const muster::error& why) {
+    say_why(team, why);
+  }
+}
+
+/// Rank 1 is killed, and nobody of its machine is left to tell.
+task<> keep_teams_without_it(team& all) {
+  const auto copy = co_await muster::duplicate(all);
+  const auto rest = co_await muster::split(all, all.rank() == 1 ? 1 : 0, 0);
+  co_await muster::barrier(*copy);
+  if (all.rank() == 1) {
+    // The others must have left the barrier behind.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::raise(SIGKILL);
+  }
+  try {
+    co_await muster::barrier(all);
+  } catch (const muster::error& why) {
+    say_why(all, why);
+  }
+  if (copy->failure() || rest->failure()) std::printf("rank %zu lost more\n", all.rank());
+  co_await muster::barrier(*rest);
+  try {
+    co_await muster::barrier(*copy);
+  } catch (const muster::error& why) {
+    say_why(all, why);
+  }
+  const auto ranks = co_await muster::allreduce(*rest, 1, muster::sum);
+  std::printf("rank %zu went on with %d\n", all.rank(), ranks);
 }
 
 /// Rank 1 computes, and says nothing meanwhile.
@@ -171,8 +279,6 @@ void wait_for_signal() {
   std::printf("signal %d\n", got);
 }
 
-void sleep_long() { std::this_thread::sleep_for(std::chrono::seconds(100)); }
-
 void leave_orphan() {
   if (::fork() == 0) {
     ::setsid();
@@ -227,6 +333,16 @@ int main(int argc, char** argv) {
       {"exits", [&] { end_with([] { ::_exit(7); }); }},
       {"leaves", [&] { end_with([] { ::_exit(0); }); }},
       {"stops", [&] { say_who_is_lost(world, [] { ::raise(SIGSTOP); }); }},
+      {"killed far away", [&] { say_who_is_lost(world, [] { ::raise(SIGKILL); }); }},
+      {"reset", [&] { say_who_is_lost(world, reset_connections); }},
+      {"forgotten by who sends", [&] { world.run(outlive_the_forgotten(team, true)); }},
+      {"forgotten by who waits", [&] { world.run(outlive_the_forgotten(team, false)); }},
+      {"nowhere",
+       [&] {
+         world.run(call_from_nowhere(team));
+         ::_exit(4);
+       }},
+      {"leaves other teams whole", [&] { world.run(keep_teams_without_it(team)); }},
       {"cut off",
        [&] {
          say_who_is_lost(world, [] {
