@@ -28,7 +28,7 @@ struct opinion {
   word provides = 0;  ///< it has seen all agree; what follows is what it has provided
   word refused = 0;   ///< it has no memory for it
   wire::memory_handle memory;
-  word decides = 0;  ///< it has decided; what is gone, derived and broken is so for all
+  word decides = 0;  ///< it has decided, and says what: who is gone, and the `decision`'s words
 };
 
 /// What follows from what the members said.

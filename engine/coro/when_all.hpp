@@ -119,10 +119,7 @@ std::tuple<result_or_nothing<T>...> take_results(std::tuple<result_slot<T>...>& 
   return {std::move(*std::get<I>(slots))...};
 }
 
-}  // namespace detail
-
-namespace detail {
-
+/// `when_all` of tasks that are still to do.
 template <class... T>
 auto all_of(task<T>... tasks) -> task<
     std::conditional_t<(std::is_void_v<T> && ...), void, std::tuple<result_or_nothing<T>...>>> {

@@ -35,8 +35,7 @@ task<> keep_own(const exchange& in) {
 }
 
 task<> send_in_order(const exchange& in, ranks to) {
-  const auto send = [&](std::size_t rank) { return in.send(rank); };
-  co_await transfer_with(to, ports_of(in.me), send);
+  return transfer_with(to, ports_of(in.me), [&in](std::size_t rank) { return in.send(rank); });
 }
 
 task<> receive_in_order(const exchange& in, ranks from) {
