@@ -225,19 +225,38 @@ TEST_CASE_TEMPLATE("long messages, and short ones between their pieces", Joined,
   CHECK(place == body);
 }
 
-TEST_CASE_TEMPLATE("a long message that is taken back does not disturb what comes after", Joined,
-                   one, three, one_by_uring, three_by_uring) {
-  couple two = Joined::make();
-  const auto head = bytes_of(6, 16);
-  std::vector<std::byte> place(5'000'000);
-  {
-    const auto body = bytes_of(5, place.size());
-    const wire::open_link out(two.first->links, 0, 1, purpose::send);
-    const wire::open_link in(two.second->links, 0, 0, purpose::receive);
+/// A long message from the first to the second, which has not begun to take it.
+struct putting {
+  wire::open_link in;
+  wire::open_link out;
+
+  putting(couple& two, std::span<std::byte> place, const std::vector<std::byte>& body)
+      : in(two.second->links, 0, 0, purpose::receive), out(two.first->links, 0, 1, purpose::send) {
+    const auto head = bytes_of(6, 16);
     REQUIRE(two.until([&] { return in->can_post(); }));
     in->post(head, place);
     REQUIRE(two.until([&] { return out->is_invited(); }));
     out->put(head, body);
+  }
+
+  /// What comes goes to `place`.
+  void take(const std::stop_token& over, party& at, std::span<std::byte> place) const {
+    while (!in->holds(16) && !over.stop_requested()) at.all.progress();
+    std::array<std::byte, 16> head;
+    if (!in->holds(16)) return;
+    in->take(head);
+    in->begin_taking(place);
+    while (!over.stop_requested()) at.all.progress();
+  }
+};
+
+TEST_CASE_TEMPLATE("a long message that is taken back does not disturb what comes after", Joined,
+                   one, three, one_by_uring, three_by_uring) {
+  couple two = Joined::make();
+  std::vector<std::byte> place(5'000'000);
+  {
+    const auto body = bytes_of(5, place.size());
+    const putting under_way(two, place, body);
     two.second->links.withdraw();
     two.first->links.withdraw();
   }
@@ -280,19 +299,18 @@ TEST_CASE_TEMPLATE("of a long message that is taken back nothing comes that was 
   }
 }
 
-TEST_CASE_TEMPLATE("who does not take what is sent without copies is lost when it is taken back",
-                   Joined, one, one_by_uring) {
-  constexpr std::size_t piece = std::size_t{256} << 10;
-  couple two(1, {.window = 4096, .zero_copy_from = piece, .reactor = Joined::by});
-  const auto head = bytes_of(6, 16);
-  std::vector<std::byte> place(64 * piece);  // more than sockets hold
-  const auto body = bytes_of(5, place.size());
-  const wire::open_link out(two.first->links, 0, 1, purpose::send);
-  const wire::open_link in(two.second->links, 0, 0, purpose::receive);
-  REQUIRE(two.until([&] { return in->can_post(); }));
-  in->post(head, place);
-  REQUIRE(two.until([&] { return out->is_invited(); }));
-  out->put(head, body);
+// ---- the same, of which the system reads what it sends where it is
+
+constexpr std::size_t zero_copy_from = 4096;
+
+/// Longer than what both systems hold of it.
+std::vector<std::byte> too_much() { return bytes_of(5, std::size_t{32} << 20); }
+
+TEST_CASE_TEMPLATE("who does not take what is taken back is lost", Joined, one, one_by_uring) {
+  couple two = Joined::make(zero_copy_from);
+  const auto body = too_much();
+  std::vector<std::byte> place(body.size());
+  const putting under_way(two, place, body);
   CHECK(two.first->reach.state(1) == wire::liveness::alive);
   const auto begin = std::chrono::steady_clock::now();
   two.first->links.withdraw();
@@ -302,38 +320,6 @@ TEST_CASE_TEMPLATE("who does not take what is sent without copies is lost when i
       " it did not take what it was sent before that was taken back"));
   two.second->links.withdraw();
 }
-
-// ---- the same, of which the system reads what it sends where it is
-
-constexpr std::size_t zero_copy_from = 4096;
-
-/// Longer than what both systems hold of it.
-std::vector<std::byte> too_much() { return bytes_of(5, std::size_t{32} << 20); }
-
-/// A long message from the first to the second, which has not begun to take it.
-struct putting {
-  wire::open_link in;
-  wire::open_link out;
-
-  putting(couple& two, std::span<std::byte> place, const std::vector<std::byte>& body)
-      : in(two.second->links, 0, 0, purpose::receive), out(two.first->links, 0, 1, purpose::send) {
-    const auto head = bytes_of(6, 16);
-    REQUIRE(two.until([&] { return in->can_post(); }));
-    in->post(head, place);
-    REQUIRE(two.until([&] { return out->is_invited(); }));
-    out->put(head, body);
-  }
-
-  /// What comes goes to `place`.
-  void take(const std::stop_token& over, party& at, std::span<std::byte> place) const {
-    while (!in->holds(16) && !over.stop_requested()) at.all.progress();
-    std::array<std::byte, 16> head;
-    if (!in->holds(16)) return;
-    in->take(head);
-    in->begin_taking(place);
-    while (!over.stop_requested()) at.all.progress();
-  }
-};
 
 TEST_CASE_TEMPLATE("what is taken back is free once the system has read it", Joined, one,
                    one_by_uring) {
