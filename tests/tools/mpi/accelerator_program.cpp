@@ -3,8 +3,6 @@
 // rest. Arguments: `driver=PATH` of a stand-in, `fatal` to end by a refused copy.
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "tests/tools/mpi/accelerator.hpp"
 #include "tests/tools/mpi/functions.hpp"
 #include "tests/tools/mpi/job.hpp"
+#include "tests/tools/mpi/outcome.hpp"
 
 namespace {
 
@@ -183,33 +182,11 @@ void check_what_is_copied(job& mine) {
 
 // ---- refused copies
 
-struct outcome {
-  int error_class = MPI_SUCCESS;
-  std::string text;
-};
-
-outcome outcome_of(int code) {
-  outcome of;
-  MPI_Error_class(code, &of.error_class);
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  of.text.assign(text.data(), static_cast<std::size_t>(length));
-  return of;
-}
-
 void expect_refused(job& mine, int code, const char* function, const char* argument) {
   const outcome is = outcome_of(code);
   mine.check_equal(is.error_class, MPI_ERR_OTHER, "the error class");
   for (const char* const part : {function, argument, "emcpy", "code 700", "llegal"}) {
-    std::string text = is.text;
-    std::string wanted = part;
-    for (std::string* const one : {&text, &wanted}) {
-      std::ranges::transform(*one, one->begin(), [](unsigned char letter) {
-        return static_cast<char>(std::tolower(letter));
-      });
-    }
-    mine.check(text.find(wanted) != std::string::npos, "'", is.text, "' does not name ", part);
+    mine.check(is.says(part), "'", is.text, "' does not name ", part);
   }
 }
 

@@ -2,7 +2,6 @@
 // by the default error handler.
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -11,36 +10,16 @@
 
 #include "tests/tools/mpi/functions.hpp"
 #include "tests/tools/mpi/job.hpp"
+#include "tests/tools/mpi/outcome.hpp"
 
 namespace {
 
 using namespace muster::testing;
 
-struct outcome {
-  int error_class = MPI_SUCCESS;
-  std::string text;  ///< in lower case
-};
-
-outcome outcome_of(int code) {
-  outcome of;
-  MPI_Error_class(code, &of.error_class);
-  char text[MPI_MAX_ERROR_STRING] = {};
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  of.text.assign(text, static_cast<std::size_t>(length));
-  std::ranges::transform(of.text, of.text.begin(),
-                         [](unsigned char one) { return static_cast<char>(std::tolower(one)); });
-  return of;
-}
-
-bool says(const outcome& of, std::string_view what) {
-  return of.text.find(what) != std::string::npos;
-}
-
 /// Calls that are wrong on all ranks in the same way.
 struct wrong_call {
   const char* name;
-  const char* function;  ///< in lower case
+  const char* function;
   int error_class;
   bool only_shim;  ///< the MPIs say something else, or nothing
   std::function<int(MPI_Comm)> call;
@@ -93,7 +72,7 @@ void check_returned(job& mine, MPI_Comm on) {
     const outcome of = outcome_of(one.call(on));
     mine.check_equal(of.error_class, one.error_class, "the error class");
     if (!mine.has("alone")) {
-      mine.check(says(of, one.function), "'", of.text, "' does not name ", one.function);
+      mine.check(of.says(one.function), "'", of.text, "' does not name ", one.function);
     }
   }
   check_works(mine, on);
@@ -130,7 +109,7 @@ void check_mismatch(job& mine, const char* name, const char* first, const char* 
   if (code == MPI_SUCCESS) code = MPI_Barrier(on);
   const outcome of = outcome_of(code);
   mine.check(of.error_class != MPI_SUCCESS, "no error");
-  mine.check(says(of, first) && says(of, second), "'", of.text, "' does not name ", first, " and ",
+  mine.check(of.says(first) && of.says(second), "'", of.text, "' does not name ", first, " and ",
              second);
   MPI_Comm_free(&on);
   check_works(mine, MPI_COMM_WORLD);
@@ -161,24 +140,13 @@ void check_mismatches(job& mine) {
                  });
 }
 
-/// What a handler was told last.
-outcome& told() {
-  static outcome last;
-  return last;
-}
-
-void keep_error(MPI_Comm*, int* code, ...) { told() = outcome_of(*code); }
-
 /// Persistent ones that do not fit each other are named, too, to the error handler; the rest of the
 /// communicator goes on.
 void check_persistent_mismatch(job& mine) {
   mine.now("persistent broadcast against persistent sum");
   MPI_Comm on = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &on);
-  MPI_Errhandler keeping = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(keep_error, &keeping);
-  MPI_Comm_set_errhandler(on, keeping);
-  MPI_Errhandler_free(&keeping);
+  keep_errors(on);
   std::vector<int> data(100);
   int sum = 0;
   MPI_Request right = MPI_REQUEST_NULL;
@@ -194,7 +162,7 @@ void check_persistent_mismatch(job& mine) {
   for (int turn = 0; turn < 2; ++turn) {
     MPI_Start(&wrong);
     MPI_Wait(&wrong, MPI_STATUS_IGNORE);
-    mine.check(says(told(), "allgather") && says(told(), "barrier"), "'", told().text,
+    mine.check(told().says("allgather") && told().says("barrier"), "'", told().text,
                "' does not name allgather and barrier");
   }
   told() = {};
