@@ -61,6 +61,12 @@ lose_both() {
 }
 MUSTER_TIMEOUT=60 check "all rails are lost, and one is back in time" while_exchanging lose_both
 check "both had been lost" both_rails_lost
+cut_both() {
+  await_traffic 0 && "$rails" --cut 0 && "$rails" --cut 1 && await both_rails_lost && sleep 1 && "$rails" --mend 0 &&
+    await_traffic 0 && "$rails" --mend 1 && await_traffic 1
+}
+MUSTER_TIMEOUT=60 check "all ports are down, and one is back in time" while_exchanging cut_both
+check "both had been down" both_rails_lost
 rm -f "$enough"
 (await_traffic 0 && "$rails" --cut 0 && "$rails" --cut 1) &
 MUSTER_TIMEOUT=3 check "all ports stay down" ends 134 h0:1,h1:1 "$program" exchanges "$enough"
