@@ -1,6 +1,7 @@
 #include "transports/cluster/rendezvous.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -38,7 +40,8 @@ namespace {
 namespace asio = boost::asio;
 using asio::awaitable;
 using asio::use_awaitable;
-using socket = asio::posix::stream_descriptor;
+/// Unlike those of a `stream_descriptor`, its writes raise no SIGPIPE where the peer has gone.
+using socket = asio::generic::stream_protocol::socket;
 
 /// What goes before a rank's block.
 struct question {
@@ -87,6 +90,11 @@ awaitable<std::optional<tcp::admission::parties>> pass(socket& on, tcp::admissio
 /// For two owners.
 muster::descriptor copy_of(int number) {
   return muster::descriptor(::fcntl(number, F_DUPFD_CLOEXEC, 0));
+}
+
+/// Of TCP, in whichever family.
+socket socket_of(asio::io_context& context, muster::descriptor of) {
+  return {context, asio::generic::stream_protocol(AF_UNSPEC, IPPROTO_TCP), of.release()};
 }
 
 /// Of this machine, as engines have it.
@@ -309,7 +317,7 @@ private:
 
   awaitable<void> let_in() {
     while (door_.is_open()) {
-      co_await door_.async_wait(socket::wait_read, use_awaitable);
+      co_await door_.async_wait(asio::posix::stream_descriptor::wait_read, use_awaitable);
       int why = 0;
       while (true) {
         auto next = co_await open_one([this] { return tcp::accept_from(listener_); }, why);
@@ -360,7 +368,7 @@ private:
 
   awaitable<void> admit(muster::descriptor from, muster::descriptor also) {
     tcp::admission with(std::move(also), key_);
-    const auto on = std::make_shared<socket>(context_, from.release());
+    const auto on = std::make_shared<socket>(socket_of(context_, std::move(from)));
     const auto who = co_await prove(*on, with);
     if (!who) co_return;
     const bool is_there = with.accept();
@@ -430,7 +438,7 @@ private:
 
   asio::io_context context_;
   tcp::listener listener_;
-  socket door_;
+  asio::posix::stream_descriptor door_;
   asio::steady_timer late_;
   tcp::job_key key_;
   std::size_t ranks_;
@@ -525,7 +533,7 @@ private:
     muster::descriptor also = copy_of(made.get());
     if (!also) fail_without_descriptors(errno);
     deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::seconds(2));
-    socket on(context_, also.release());
+    socket on = socket_of(context_, std::move(also));
     // Whoever listens there may be somebody else, who says nothing.
     asio::steady_timer guard(context_, deadline);
     guard.async_wait([&on](const boost::system::error_code& why) {
@@ -549,6 +557,8 @@ private:
     answer head{};
     errc code = errc::bootstrap;
     std::string why = "whoever serves the rendezvous went away";
+    // Asio would wait for it to become writable.
+    if (is_broken_) fail("rendezvous: " + why, code);
     try {
       co_await asio::async_write(socket_, said, use_awaitable);
       co_await asio::async_read(socket_, whole(head), use_awaitable);
@@ -560,13 +570,14 @@ private:
       co_await asio::async_read(socket_, asio::buffer(why), use_awaitable);
       if (head.error == static_cast<std::uint32_t>(errc::rank_left)) code = errc::rank_left;
     } catch (const boost::system::system_error&) {
-      // As above.
+      is_broken_ = true;
     }
     fail("rendezvous: " + why, code);
   }
 
   asio::io_context context_;
   socket socket_;
+  bool is_broken_ = false;
 };
 
 namespace {

@@ -354,6 +354,18 @@ void meet(const place& where, std::size_t ranks) {
   }
 }
 
+TEST_CASE("a rank that asks after the server has gone is told so, however often") {
+  place where(2);
+  cluster::rendezvous among(where.at, 0, 2);
+  where.server.reset();
+  // The connection breaks at the first question: the others are written into a broken one.
+  for (int i = 0; i < 3; ++i) {
+    const auto why = failure_of([&] { ranks_told(among); });
+    REQUIRE(why);
+    CHECK(why->text().find("went away") != std::string::npos);
+  }
+}
+
 TEST_CASE("ranks meet again and again") {
   for (const auto often : {cluster::meets::again, cluster::meets::only_again}) {
     const place where(3, 10s, often);
