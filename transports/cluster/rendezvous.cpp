@@ -113,8 +113,10 @@ awaitable<void> reply(socket& to, errc how, std::span<const std::byte> bytes) {
   const answer head{static_cast<std::uint32_t>(how), static_cast<std::uint32_t>(bytes.size())};
   const std::array<asio::const_buffer, 2> all = {asio::buffer(&head, sizeof head),
                                                  asio::buffer(bytes.data(), bytes.size())};
-  boost::system::error_code ignored;  // whoever has gone is noticed by who listens to it
-  co_await asio::async_write(to, all, asio::redirect_error(use_awaitable, ignored));
+  boost::system::error_code gone;  // is noticed by who listens to it
+  co_await asio::async_write(to, all, asio::redirect_error(use_awaitable, gone));
+  // Asio would have another reply wait until a broken connection is writable, which it never is.
+  if (gone) to.close(gone);
 }
 
 }  // namespace
@@ -257,7 +259,7 @@ private:
   tcp::address address_reached() {
     tcp::address found;
     for (seat& each : seats_) {
-      if (each.at == nullptr) continue;
+      if (each.at == nullptr || !each.at->is_open()) continue;
       found = tcp::local_address_of(each.at->native_handle());
       if (!found.is_loopback()) break;
     }
@@ -557,7 +559,7 @@ private:
     answer head{};
     errc code = errc::bootstrap;
     std::string why = "whoever serves the rendezvous went away";
-    // Asio would wait for it to become writable.
+    // As a reply; but whoever abandons this, in another thread, uses the descriptor.
     if (is_broken_) fail("rendezvous: " + why, code);
     try {
       co_await asio::async_write(socket_, said, use_awaitable);
