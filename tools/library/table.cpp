@@ -6,13 +6,14 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <muster/base/error.hpp>
 #include <muster/environment/environment.hpp>
 
-#include "tools/library/tables_text.hpp"
+#include "tools/library/built_in_tables.hpp"
 
 namespace muster::tune {
 namespace {
@@ -72,6 +73,19 @@ selection_table::rule parse_rule(const json& rule, std::string_view origin,
   }
   result.algorithm = rule["algorithm"].get<std::string>();
   return result;
+}
+
+selection_table table_of(std::span<const built_in_rule> written) {
+  std::vector<selection_table::rule> rules;
+  rules.reserve(written.size());
+  for (const built_in_rule& each : written) {
+    rules.push_back({.what = each.what,
+                     .nodes = each.nodes,
+                     .ranks_a_node = each.ranks_a_node,
+                     .bytes = each.bytes,
+                     .algorithm = std::string(each.algorithm)});
+  }
+  return selection_table(rules);
 }
 
 /// For the rest of the process, which selects by it until its very end.
@@ -138,22 +152,22 @@ selection_table parse_table(std::string_view text, std::string_view origin) {
 }
 
 std::shared_ptr<const selection_table> table_for_networks() {
-  static const auto& table = keep(parse_table(text_of_network, "network.json"));
+  static const auto& table = keep(table_of(rules_of_network));
   return table;
 }
 
 std::shared_ptr<const selection_table> table_for_tcp() {
-  static const auto& table = keep(going_on_as_networks(parse_table(text_of_tcp, "tcp.json")));
+  static const auto& table = keep(going_on_as_networks(table_of(rules_of_tcp)));
   return table;
 }
 
 std::shared_ptr<const selection_table> table_for_mpi() {
-  static const auto& table = keep(going_on_as_networks(parse_table(text_of_mpi, "mpi.json")));
+  static const auto& table = keep(going_on_as_networks(table_of(rules_of_mpi)));
   return table;
 }
 
 std::shared_ptr<const selection_table> table_for_made_up_nodes() {
-  static const auto& table = keep(parse_table(text_of_made_up_nodes, "made_up_nodes.json"));
+  static const auto& table = keep(table_of(rules_of_made_up_nodes));
   return table;
 }
 
