@@ -1,34 +1,22 @@
 #include "tools/mpi/agreement.hpp"
 
+#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <vector>
 
 #include <muster/base/error.hpp>
 #include <muster/base/random.hpp>
 
-#include "tools/mpi/patient_wait.hpp"
+#include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
-
-communicator_bootstrap::communicator_bootstrap(MPI_Comm of) : of_(of) {
-  PMPI_Comm_rank(of, &rank_);
-  PMPI_Comm_size(of, &size_);
-}
-
-void communicator_bootstrap::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  static const auto beneath = find_next<decltype(&PMPI_Iallgather)>("PMPI_Iallgather");
-  const int bytes = static_cast<int>(mine.size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  beneath(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, of_, &request);
-  wait_patiently(request);
-}
 
 namespace {
 
@@ -71,52 +59,60 @@ bool is_multithreaded() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-/// The first rank to say so; their number if none does.
-template <class T>
-std::size_t first_with(const std::vector<T>& all, T what) {
-  return static_cast<std::size_t>(std::ranges::find(all, what) - all.begin());
+/// What a process says of itself to all others.
+struct introduction {
+  std::uint64_t settings = meaningless;  ///< their digest
+  bool has_threads = false;
+  bool has_hook = false;
+  whereabouts where = {};
+};
+
+void check_settings(const std::vector<introduction>& all, std::size_t rank,
+                    const std::string& wrong) {
+  const auto first_wrong = std::ranges::find(all, meaningless, &introduction::settings);
+  if (first_wrong != all.end())
+    give_up(first_wrong - all.begin() == static_cast<std::ptrdiff_t>(rank), wrong);
+  const auto other = std::ranges::find_if(
+      all, [&](const introduction& one) { return one.settings != all[0].settings; });
+  if (other == all.end()) return;
+  give_up(rank == 0, "rank " + std::to_string(other - all.begin()) +
+                         " has other values of MUSTER_ENABLE, MUSTER_NET, MUSTER_PROGRESS or "
+                         "MUSTER_REPORT than rank 0; expected the same on all ranks");
 }
 
 }  // namespace
 
-settings agree_on_settings(communicator_bootstrap& world) {
+agreement agree(bootstrap& world) {
   settings own;
-  std::uint64_t mine = meaningless;
+  introduction mine{.has_threads = is_multithreaded(),
+                    .has_hook = has_progress_hook(),
+                    .where = find_whereabouts()};
   std::string wrong;
   try {
     own = settings::from_environment();
-    mine = digest(own);
+    mine.settings = digest(own);
   } catch (const error& why) {
     wrong = why.text();
   }
-  const std::vector<std::uint64_t> all = tell_all(world, mine);
-  const std::size_t first_wrong = first_with(all, meaningless);
-  if (first_wrong != all.size()) give_up(first_wrong == world.rank(), wrong);
-  const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all[0]; });
-  if (other != all.end()) {
-    give_up(
-        world.rank() == 0,
-        "rank " + std::to_string(other - all.begin()) +
-            " has other values of MUSTER_ENABLE, MUSTER_NET, MUSTER_PROGRESS or MUSTER_REPORT than "
-            "rank 0; expected the same on all ranks");
-  }
-  return own;
+  const std::vector<introduction> all = tell_all(world, mine);
+  check_settings(all, world.rank(), wrong);
+  std::vector<whereabouts> where;
+  for (const introduction& one : all) where.push_back(one.where);
+  return {.own = own,
+          .found = {.some_have_threads = std::ranges::any_of(all, &introduction::has_threads),
+                    .all_have_threads = std::ranges::all_of(all, &introduction::has_threads),
+                    .all_have_hooks = std::ranges::all_of(all, &introduction::has_hook)},
+          .here = find_neighbors(where, world.rank())};
 }
 
-conditions agree_on_conditions(communicator_bootstrap& world, const tending& tend) {
-  const auto threads = tell_all(world, static_cast<std::uint8_t>(is_multithreaded()));
-  conditions result{.some_have_threads = std::ranges::any_of(threads, std::identity()),
-                    .all_have_threads = std::ranges::all_of(threads, std::identity()),
-                    .hook = hook_into_progress(tend, result.some_have_threads)};
-  result.hook = std::ranges::min(tell_all(world, result.hook));
-  return result;
-}
-
-bool all_joined(communicator_bootstrap& near, joining mine, const std::string& why, bool tells) {
+bool all_joined(bootstrap& near, joining mine, const std::string& why, bool tells) {
   const std::vector<joining> all = tell_all(near, mine);
-  const std::size_t first_wrong = first_with(all, joining::wrong_setting);
+  const auto first_with = [&](joining how) {
+    return static_cast<std::size_t>(std::ranges::find(all, how) - all.begin());
+  };
+  const std::size_t first_wrong = first_with(joining::wrong_setting);
   if (first_wrong != all.size()) give_up(first_wrong == near.rank(), why);
-  const std::size_t first_failed = first_with(all, joining::failed);
+  const std::size_t first_failed = first_with(joining::failed);
   if (tells && first_failed == near.rank()) complain(why);
   return first_failed == all.size();
 }

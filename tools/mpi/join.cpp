@@ -79,54 +79,61 @@ private:
 };
 
 /// As an MPI waits: what it has under way needs looking after, too.
-world_options waiting(bootstrap& near, const node_options& options) {
+world_options waiting(const node_options& options) {
   world_options how;
-  const bool naps = options.may_nap && yielding_is_in_vain(near);
-  how.when_idle = naps ? idling::naps : idling::looks_on;
+  how.when_idle = options.naps ? idling::naps : idling::looks_on;
   return how;
 }
 
 }  // namespace
 
-bool share_a_machine(bootstrap& all) {
-  shm::handshake mine;  // of no version: it fits no other
+whereabouts find_whereabouts() {
+  whereabouts mine{.who = {}, .cores = find_share_of_cores()};
   try {
-    mine = shm::describe_this_process();
+    mine.who = shm::describe_this_process();
   } catch (const std::exception&) {
     // Others wait for what this rank says, whatever that is.
   }
-  const std::vector<shm::handshake> said = tell_all(all, mine);
-  try {
-    shm::check_handshakes(said);
-    return mine.version != 0;
-  } catch (const error&) {
-    return false;
+  return mine;
+}
+
+neighbors_here find_neighbors(std::span<const whereabouts> all, std::size_t rank) {
+  neighbors_here found;
+  std::vector<share_of_cores> cores;
+  const shm::handshake& mine = all[rank].who;
+  for (std::size_t other = 0; other < all.size(); ++other) {
+    const bool is_here = mine.version != 0 && can_share_memory(all[other].who, mine);
+    if (other != rank && !is_here) continue;
+    found.ranks.push_back(other);
+    cores.push_back(all[other].cores);
   }
+  found.yield_in_vain = yielding_is_in_vain(cores);
+  return found;
 }
 
 std::unique_ptr<node> join_node(bootstrap& among, const node_options& options) {
-  return std::make_unique<joined_world>(among, waiting(among, options));
+  return std::make_unique<joined_world>(among, waiting(options));
 }
 
-std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
-                                    const node_options& options) {
-  const world_options how = with_progress_asked_for(waiting(near, options));
-  network_place where{.rank = all.rank(),
-                      .others = cluster::reach_by(all.rank(), *by),
-                      .network = nodes_joined_by::mpi};
+std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::size_t lowest,
+                                    const make_messenger& by, const node_options& options) {
+  const world_options how = with_progress_asked_for(waiting(options));
   const bool nobody_sleeps = how.progress == progress::caller;
-  return std::make_unique<joined_machines>(
-      cluster::make_job(all, near, {.nobody_sleeps = nobody_sleeps}), std::move(where), how,
-      std::move(by));
+  cluster::job of = cluster::make_job(all, near, lowest, {.nobody_sleeps = nobody_sleeps});
+  std::unique_ptr<messenger> made = by();
+  network_place where{.rank = all.rank(),
+                      .others = cluster::reach_by(all.rank(), *made),
+                      .network = nodes_joined_by::mpi};
+  return std::make_unique<joined_machines>(std::move(of), std::move(where), how, std::move(made));
 }
 
-std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, between_machines by,
+std::unique_ptr<node> join_machines(bootstrap& all, std::size_t lowest, between_machines by,
                                     const node_options& options) {
-  const world_options how = with_progress_asked_for(waiting(near, options));
+  const world_options how = with_progress_asked_for(waiting(options));
   mpi_channel channel(all);
   const auto fabric = by == between_machines::tcp ? verbs::fabric::tcp : verbs::fabric::verbs;
   meeting at = launcher::meet_through(channel);
-  at.machine = tell_all(near, all.rank()).front();
+  at.machine = lowest;
   cluster::bootstrapped met = launcher::meet(std::move(at), fabric);
   network_place where = place_in(met);
   return std::make_unique<joined_machines>(std::move(met.of), std::move(where), how);

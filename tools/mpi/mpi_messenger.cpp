@@ -7,8 +7,7 @@
 
 namespace muster::mpi {
 
-mpi_messenger::mpi_messenger(MPI_Comm among) {
-  PMPI_Comm_dup(among, &on_);
+mpi_messenger::mpi_messenger(MPI_Comm on) : on_(on) {
   // The program's handler is for its own calls.
   PMPI_Comm_set_errhandler(on_, MPI_ERRORS_ARE_FATAL);
   int* most = nullptr;

@@ -14,8 +14,8 @@ namespace muster::mpi {
 /// The MPI's own messages, on a communicator of their own: whatever network the MPI has.
 class mpi_messenger final : public messenger {
 public:
-  /// Collective. \param among the ranks, which are named as there
-  explicit mpi_messenger(MPI_Comm among);
+  /// \param on for these alone; freed at the end
+  explicit mpi_messenger(MPI_Comm on);
   ~mpi_messenger() override;
   mpi_messenger(const mpi_messenger&) = delete;
   mpi_messenger& operator=(const mpi_messenger&) = delete;

@@ -38,8 +38,10 @@ struct tending {
   void (*without_mpi)();
   bool (*has_work)();  ///< whether a call of them could do anything
 };
-/// Which of the two is called from now on, if any. After many looks without work it may cease to
-/// be, until `resume_hook`.
+/// Whether this process's MPI offers a way into its progress.
+bool has_progress_hook();
+/// There is one. Which of the two is called from now on. After many looks without work it may cease
+/// to be, until `resume_hook`.
 progress_hook hook_into_progress(const tending& tend, bool many_threads);
 /// On any thread, when there has come to be work.
 void resume_hook() noexcept;

@@ -1,13 +1,19 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include <muster/progress/engine.hpp>
 #include <muster/run/team.hpp>
 #include <muster/team/bootstrap.hpp>
 
+#include "tools/mpi/cores.hpp"
 #include "tools/mpi/settings.hpp"
 #include "transports/mpi/messenger.hpp"
+#include "transports/shm/handshake.hpp"
 
 namespace muster::mpi {
 
@@ -23,30 +29,46 @@ public:
   virtual void give_up() noexcept = 0;
 };
 
-struct node_options {
-  bool may_nap = true;  ///< a wait of one thread holds up no other
+/// What a process says of where it runs.
+struct whereabouts {
+  shm::handshake who;  ///< of no version: cannot share memory with others
+  share_of_cores cores;
 };
+/// The calling process's.
+whereabouts find_whereabouts();
 
-/// Whether all processes could be ranks of one machine's job, by what they say of themselves.
-bool share_a_machine(bootstrap& all);
+/// The processes that can share memory with one of them.
+struct neighbors_here {
+  std::vector<std::size_t> ranks;  ///< ascending, itself among them
+  bool yield_in_vain;              ///< see `yielding_is_in_vain`
+};
+neighbors_here find_neighbors(std::span<const whereabouts> all, std::size_t rank);
+
+struct node_options {
+  bool naps = false;  ///< ranks that wait sleep between looks
+};
 
 /// Makes one, together with the others whom `among` connects. Defined by whoever composes the
 /// library out of an engine, algorithms and transports.
 /// \throws error, perhaps on some of them alone
 std::unique_ptr<node> join_node(bootstrap& among, const node_options& options);
 
+/// Whose ranks are those of all processes.
+using make_messenger = std::function<std::unique_ptr<messenger>()>;
+
 /// The same of the processes of all machines.
-/// \param all  connects all of them
-/// \param near connects those of this machine, in the same order
-/// \param by   whose ranks are those of `all`
+/// \param all    connects all of them
+/// \param near   connects those of this machine, in the same order
+/// \param lowest of those in `all`
+/// \param by     called when the ranks of each machine have come together
 /// \throws error, perhaps on some of them alone
-std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::unique_ptr<messenger> by,
-                                    const node_options& options);
+std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, std::size_t lowest,
+                                    const make_messenger& by, const node_options& options);
 
 /// The same of processes that reach those of other machines without the MPI, which only brings
 /// them together.
 /// \param by `tcp` or `verbs`
-std::unique_ptr<node> join_machines(bootstrap& all, bootstrap& near, between_machines by,
+std::unique_ptr<node> join_machines(bootstrap& all, std::size_t lowest, between_machines by,
                                     const node_options& options);
 
 }  // namespace muster::mpi

@@ -1,45 +1,25 @@
 #include "tools/mpi/presence.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <muster/base/version.hpp>
 
-#include "tools/mpi/agreement.hpp"
-#include "tools/mpi/patient_wait.hpp"
+#include "tools/mpi/init_bootstrap.hpp"
 
 namespace muster::mpi {
 namespace {
 
-// Ranks as a binomial tree, so that each asks for few others.
-std::size_t parent_of(std::size_t rank) noexcept { return rank & (rank - 1); }
-
-std::vector<std::size_t> children_of(std::size_t rank, std::size_t size) {
-  std::vector<std::size_t> all;
-  const std::size_t end = rank == 0 ? size : rank & (~rank + 1);
-  for (std::size_t step = 1; step < end && rank + step < size; step *= 2) {
-    all.push_back(rank + step);
-  }
-  return all;
+void tell_missing(std::size_t rank, std::size_t missing) {
+  tell(rank, std::as_bytes(std::span(&missing, 1)));
 }
 
-// Between processes that are both in MPI_Init: nothing else from there can come before it.
-constexpr int tag = 0;
-
-void tell(std::size_t rank, std::size_t missing) {
-  PMPI_Send(&missing, sizeof missing, MPI_BYTE, static_cast<int>(rank), tag, MPI_COMM_WORLD);
-}
-
-std::size_t hear(std::size_t rank) {
+std::size_t hear_missing(std::size_t rank) {
   std::size_t missing = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Irecv(&missing, sizeof missing, MPI_BYTE, static_cast<int>(rank), tag, MPI_COMM_WORLD,
-             &request);
-  wait_patiently(request);
+  hear(rank, std::as_writable_bytes(std::span(&missing, 1)));
   return missing;
 }
 
@@ -49,24 +29,24 @@ std::size_t hear(std::size_t rank) {
 std::size_t find_missing(notice_board& board, std::size_t rank, std::size_t size) {
   std::size_t missing = size;
   std::vector<std::size_t> below;
-  for (const std::size_t child : children_of(rank, size)) {
+  for (const std::size_t child : children_in_tree(rank, size)) {
     if (board.has_notice_of(child)) {
       below.push_back(child);
     } else {
       missing = std::min(missing, child);
     }
   }
-  for (const std::size_t child : below) missing = std::min(missing, hear(child));
+  for (const std::size_t child : below) missing = std::min(missing, hear_missing(child));
   if (rank != 0) {
-    const std::size_t parent = parent_of(rank);
+    const std::size_t parent = parent_in_tree(rank);
     if (board.has_notice_of(parent)) {
-      tell(parent, missing);
-      missing = hear(parent);
+      tell_missing(parent, missing);
+      missing = hear_missing(parent);
     } else {
       missing = std::min(missing, parent);
     }
   }
-  for (const std::size_t child : below) tell(child, missing);
+  for (const std::size_t child : below) tell_missing(child, missing);
   return missing;
 }
 
@@ -86,7 +66,7 @@ void complain(const std::string& why) {
 const char* notice() noexcept { return "muster-" MUSTER_VERSION; }
 
 bool all_are_present(notice_board* board, bool tells) {
-  const communicator_bootstrap world(MPI_COMM_WORLD);
+  const init_bootstrap world;
   if (world.size() == 1) return true;
   if (board == nullptr) {
     if (tells && world.rank() == 0) {

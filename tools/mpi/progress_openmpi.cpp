@@ -20,13 +20,11 @@ int on_progress();
 /// where ranks share cores: it stands there only while there is work.
 class hook {
 public:
-  bool begin(const tending& tend) {
-    add_ = find("opal_progress_register");
-    remove_ = find("opal_progress_unregister");
+  bool exists() const noexcept { return add_ != nullptr; }
+
+  void begin(const tending& tend) {
     tend_ = tend;
-    if (add_ == nullptr || add_(on_progress) != 0) return false;
-    is_called_.store(true, std::memory_order_seq_cst);
-    return true;
+    resume();
   }
 
   void look() {
@@ -67,8 +65,8 @@ private:
     }
   }
 
-  callback_function add_ = nullptr;
-  callback_function remove_ = nullptr;
+  callback_function add_ = find("opal_progress_register");
+  callback_function remove_ = find("opal_progress_unregister");
   tending tend_{};
   std::mutex changing_;
   std::atomic<bool> is_called_{false};
@@ -89,8 +87,11 @@ int on_progress() {
 
 }  // namespace
 
+bool has_progress_hook() { return the_hook().exists(); }
+
 progress_hook hook_into_progress(const tending& tend, bool) {
-  return the_hook().begin(tend) ? progress_hook::with_mpi : progress_hook::none;
+  the_hook().begin(tend);
+  return progress_hook::with_mpi;
 }
 
 void resume_hook() noexcept { the_hook().resume(); }

@@ -9,7 +9,9 @@
 
 #include <muster/environment/environment.hpp>
 
+#include "tools/mpi/communicator_copy.hpp"
 #include "tools/mpi/gather.hpp"
+#include "tools/mpi/init_bootstrap.hpp"
 #include "tools/mpi/mpi_messenger.hpp"
 
 namespace muster::mpi {
@@ -39,18 +41,47 @@ void print_report(const usages* own) {
 
 /// Whether ranks of different machines can reach each other. By the MPI's messages: whoever drives
 /// the engine has to be allowed to call it.
-bool reaches_machines(const settings& own, const conditions& found) {
+bool reaches_machines(const settings& own, const conditions& found, progress_hook hook) {
   if (own.net != between_machines::mpi) return own.net != between_machines::leave;
   const bool may_have_thread = own.progress.who != progress_choice::by::caller;
-  return found.hook != progress_hook::without_mpi && (!may_have_thread || found.all_have_threads);
+  return hook != progress_hook::without_mpi && (!may_have_thread || found.all_have_threads);
 }
 
-/// Without the MPI, whose way takes several collective calls, where all ranks are on one.
-MPI_Comm ranks_of_this_machine(bootstrap& world) {
-  if (share_a_machine(world)) return MPI_COMM_WORLD;
-  MPI_Comm near = MPI_COMM_NULL;
-  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
-  return near;
+/// \param near of this process's machine
+MPI_Comm communicator_of(const init_bootstrap& world, const neighbors_here& near) {
+  if (near.ranks.size() == world.size()) return MPI_COMM_WORLD;
+  MPI_Comm made = MPI_COMM_NULL;
+  PMPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(near.ranks.front()), 0, &made);
+  return made;
+}
+
+struct joined_ranks {
+  std::unique_ptr<node> ranks = nullptr;  // it failed
+  joining how = joining::done;
+  std::string why = {};
+};
+
+/// \param by how ranks of different machines reach each other; `leave`: only those of this one join
+joined_ranks join(bootstrap& world, bootstrap& near, std::size_t lowest, between_machines by,
+                  way_to_wait wait, const node_options& how) {
+  try {
+    switch (by) {
+      case between_machines::leave:
+        return {.ranks = join_node(near, how)};
+      case between_machines::mpi: {
+        communicator_copy own(MPI_COMM_WORLD, wait);
+        const auto by = [&own] { return std::make_unique<mpi_messenger>(own.take()); };
+        return {.ranks = join_machines(world, near, lowest, by, how)};
+      }
+      default:
+        return {.ranks = join_machines(world, lowest, by, how)};
+    }
+  } catch (const error& failed) {
+    const bool is_setting = failed.code() == errc::invalid_argument;
+    return {.how = is_setting ? joining::wrong_setting : joining::failed, .why = failed.text()};
+  } catch (const std::exception& failed) {
+    return {.how = joining::failed, .why = failed.what()};
+  }
 }
 
 void release(MPI_Comm& one) {
@@ -73,51 +104,40 @@ void shim::forget_in_children() {
   });
 }
 
+progress_hook shim::hook_in(const conditions& found) {
+  if (!found.all_have_hooks) return progress_hook::none;
+  return hook_into_progress({on_progress, on_progress_without_mpi, has_work},
+                            found.some_have_threads);
+}
+
 void shim::begin(notice_board* board) {
   if (!all_are_present(board, settings::wants_report())) return;
   forget_in_children();
-  communicator_bootstrap world(MPI_COMM_WORLD);
+  init_bootstrap world;
   environment::report_unknown(world.rank() == 0);
-  const settings own = agree_on_settings(world);
+  const auto [own, found, here] = agree(world);
   is_reporting() = own.report;
   if (!own.takes_anything()) return;
-  const conditions found =
-      agree_on_conditions(world, {on_progress, on_progress_without_mpi, has_work});
-  MPI_Comm together = ranks_of_this_machine(world);
-  communicator_bootstrap near(together);
-  const bool joins_machines = near.size() < world.size() && reaches_machines(own, found);
-  std::unique_ptr<node> ranks;
-  std::string why;
-  auto mine = joining::done;
-  try {
-    const node_options how{.may_nap = !found.some_have_threads};
-    if (!joins_machines) {
-      ranks = join_node(near, how);
-    } else if (own.net == between_machines::mpi) {
-      ranks = join_machines(world, near, std::make_unique<mpi_messenger>(MPI_COMM_WORLD), how);
-    } else {
-      ranks = join_machines(world, near, own.net, how);
-    }
-  } catch (const error& failed) {
-    why = failed.text();
-    mine = failed.code() == errc::invalid_argument ? joining::wrong_setting : joining::failed;
-  } catch (const std::exception& failed) {
-    why = failed.what();
-    mine = joining::failed;
-  }
-  if (!all_joined(joins_machines ? world : near, mine, why, own.report)) {
-    if (ranks) ranks->give_up();
-    ranks.reset();
+  const progress_hook hook = hook_in(found);
+  const bool joins_machines =
+      here.ranks.size() < world.size() && reaches_machines(own, found, hook);
+  MPI_Comm together = joins_machines ? MPI_COMM_WORLD : communicator_of(world, here);
+  const way_to_wait wait = here.yield_in_vain ? wait_patiently : wait_yielding;
+  world.wait_by(wait);
+  init_bootstrap near(here.ranks, wait);
+  joined_ranks mine =
+      join(world, near, here.ranks.front(), joins_machines ? own.net : between_machines::leave,
+           wait, {.naps = here.yield_in_vain && !found.some_have_threads});
+  if (!all_joined(joins_machines ? world : near, mine.how, mine.why, own.report)) {
+    if (mine.ranks) mine.ranks->give_up();
+    mine.ranks.reset();
     release(together);
     return;
   }
-  if (joins_machines) {
-    release(together);
-    together = MPI_COMM_WORLD;
-  }
   // Until `end`, which may come when static objects have been destroyed. release: all of it, for
   // other threads.
-  active().store(new shim(own, found, together, std::move(ranks)), std::memory_order_release);
+  active().store(new shim(own, found, hook, together, std::move(mine.ranks)),
+                 std::memory_order_release);
 }
 
 void shim::end() {
@@ -137,14 +157,14 @@ void shim::end() {
   const std::unique_ptr<shim> ended(in_progress().dismiss(active()));
 }
 
-shim::shim(const settings& own, const conditions& found, MPI_Comm together,
+shim::shim(const settings& own, const conditions& found, progress_hook hook, MPI_Comm together,
            std::unique_ptr<node> ranks)
     : settings_(own),
       taken_(own.enabled),
       together_(together),
       node_(std::move(ranks)),
       driver_(node_->engine(), found.some_have_threads),
-      hook_(found.hook),
+      hook_(hook),
       all_have_threads_(found.all_have_threads),
       tally_(own.report),
       communicators_(together_, *node_, driver_, hook_),

@@ -23,6 +23,7 @@
 #include "tools/mpi/errors.hpp"
 #include "tools/mpi/guests.hpp"
 #include "tools/mpi/host_memory.hpp"
+#include "tools/mpi/next.hpp"
 #include "tools/mpi/node.hpp"
 #include "tools/mpi/pending.hpp"
 #include "tools/mpi/pending_stack.hpp"
@@ -63,7 +64,7 @@ public:
   static void end();
 
   /// \param own the settings that all processes have alike
-  shim(const settings& own, const conditions& found, MPI_Comm together,
+  shim(const settings& own, const conditions& found, progress_hook hook, MPI_Comm together,
        std::unique_ptr<node> ranks);
   ~shim();
   shim(const shim&) = delete;
@@ -109,6 +110,7 @@ private:
   static guests<shim>& in_progress() noexcept;
   static void forget_in_children();
   static bool has_work();
+  static progress_hook hook_in(const conditions& found);
   static void on_progress();
   static void on_progress_without_mpi();
 

@@ -49,6 +49,13 @@ struct outcome {
   clock_relation clock;        ///< by the lowest rank of each machine
 };
 
+/// The same of ranks that know already which of them share a machine.
+struct here_made {
+  outcome how;
+  place where;
+  std::size_t lowest;  ///< of its machine
+};
+
 void check_versions(const std::vector<version_text>& all) {
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank].view() == all[0].view()) continue;
@@ -257,13 +264,21 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key, std::optional<
           .clock = outcomes[ranks_here.front()].clock};
 }
 
-job make_job(bootstrap& all, bootstrap& near, const shm::bootstrap_options& how) {
-  outcome mine;
-  std::optional<shm::job> here = make_here(near, how, {}, mine);
-  const std::size_t lowest = tell_all(near, all.rank()).front();
-  const std::vector<place> places =
-      number_machines(tell_all(all, shm::describe_this_process().where), tell_all(all, lowest));
-  const muster::machine agreed = agree(tell_all(all, mine), 1);
+job make_job(bootstrap& all, bootstrap& near, std::size_t lowest,
+             const shm::bootstrap_options& how) {
+  here_made mine{.how = {}, .where = {}, .lowest = lowest};
+  std::optional<shm::job> here = make_here(near, how, {}, mine.how);
+  if (here) mine.where = here->places()[near.rank()];
+  std::vector<outcome> outcomes;
+  std::vector<place> places;
+  std::vector<std::size_t> lowests;
+  for (const here_made& each : tell_all(all, mine)) {
+    outcomes.push_back(each.how);
+    places.push_back(each.where);
+    lowests.push_back(each.lowest);
+  }
+  places = number_machines(std::move(places), lowests);
+  const muster::machine agreed = agree(outcomes, 1);
   return {std::move(*here), places, places[all.rank()].node, agreed};
 }
 

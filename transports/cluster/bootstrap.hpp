@@ -38,8 +38,10 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key,
 
 /// The same of ranks that reach those of other machines by something else, which whoever calls this
 /// has.
-/// \param all  connects all processes
-/// \param near connects those of this machine, in the same order
-job make_job(bootstrap& all, bootstrap& near, const shm::bootstrap_options& how);
+/// \param all    connects all processes
+/// \param near   connects those of this machine, in the same order
+/// \param lowest of those in `all`
+job make_job(bootstrap& all, bootstrap& near, std::size_t lowest,
+             const shm::bootstrap_options& how);
 
 }  // namespace muster::cluster

@@ -64,6 +64,10 @@ std::uint32_t processors_of(std::span<const handshake> ranks) {
   return static_cast<std::uint32_t>(std::max(1, CPU_COUNT(&all)));
 }
 
+bool can_share_memory(const handshake& one, const handshake& other) {
+  return hindrance(one, other).empty();
+}
+
 void check_handshakes(std::span<const handshake> ranks) {
   std::map<std::int32_t, std::size_t> rank_of;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

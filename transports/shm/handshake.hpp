@@ -36,6 +36,9 @@ bool is(const ucred& process, const handshake& who);
 /// How many processors they may use between them.
 std::uint32_t processors_of(std::span<const handshake> ranks);
 
+/// Whether two processes can be ranks of one machine's job, by what they say of themselves.
+bool can_share_memory(const handshake& one, const handshake& other);
+
 /// \throws error `errc::bootstrap` with the rank that cannot be in a job with rank 0, and why, if
 /// there is one
 void check_handshakes(std::span<const handshake> ranks);

@@ -30,7 +30,8 @@ std::vector<std::string> whether_yielding_is_in_vain(bool own_sessions) {
   return on_processes(ranks, [own_sessions](bootstrap& with) -> std::string {
     bind_to(0);
     if (own_sessions && ::setsid() < 0) return "no session of its own";
-    return mpi::yielding_is_in_vain(with) ? "in vain" : "";
+    const auto all = tell_all(with, mpi::find_share_of_cores());
+    return mpi::yielding_is_in_vain(all) ? "in vain" : "";
   });
 }
 
