@@ -7,6 +7,9 @@
 //
 // Source: the reduce of Tipparaju, Nieplocha, Panda 2003 (2.2) with every rank a root.
 
+#include <cstddef>
+#include <span>
+
 #include <muster/run/context.hpp>
 
 #include "algos/algorithms.hpp"
@@ -16,21 +19,24 @@
 namespace muster::algos {
 namespace {
 
-wire::work_wait combine_all(context& me, const arguments& call) {
-  const published_inputs inputs{me, call.bytes()};
-  return combine_by_rank(me, inputs, inputs.of(me.node_index()), call.receive, call.count);
+/// \param bytes of each contribution
+[[gnu::always_inline]] inline wire::work_wait combine_all(context& me, const arguments& call,
+                                                          std::size_t bytes) {
+  const auto input = [&me, bytes](std::size_t i) { return me.published(i, bytes).data(); };
+  return combine_each(me, input, call.receive, call.count);
 }
 
 task<> run(context& me, const arguments& call) {
   me.publish(call.contribution());
   co_await me.all_here();
-  co_await combine_all(me, call);
+  co_await combine_all(me, call, call.bytes());
 }
 
 bool at_once(context& me, const arguments& call) {
-  me.publish(call.contribution());
+  const std::span<const std::byte> own = call.contribution();
+  me.publish(own);
   if (!me.are_all_here()) return false;
-  combine_all(me, call);
+  combine_all(me, call, own.size());
   return true;
 }
 

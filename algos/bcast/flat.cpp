@@ -8,6 +8,9 @@
 //
 // Source: Tipparaju, Nieplocha, Panda 2003 (2.2), with lanes for its two buffers.
 
+#include <cstddef>
+#include <span>
+
 #include <muster/run/context.hpp>
 
 #include "algos/algorithms.hpp"
@@ -32,9 +35,10 @@ bool at_once(context& me, const arguments& call) {
     return true;
   }
   me.arrive();
-  const auto message = me.read_now(me.shape().index_of(call.root), call.bytes());
+  const std::span<std::byte> result = call.result();
+  const auto message = me.read_now(me.shape().index_of(call.root), result.size());
   if (!message) return false;
-  me.copy(call.result(), *message);
+  me.copy(result, *message);
   return true;
 }
 

@@ -177,7 +177,7 @@ struct arguments {
 
   /// What this rank contributes to bcast, reduce, allreduce, scan, exscan.
   std::span<const std::byte> contribution() const noexcept {
-    return {in_place() ? receive : send, bytes()};
+    return {send == nullptr ? receive : send, bytes()};
   }
   /// The vector or single block that this rank receives.
   std::span<std::byte> result() const noexcept { return {receive, bytes()}; }

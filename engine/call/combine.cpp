@@ -103,7 +103,7 @@ struct avx512_vectors {
 
 // ---- which loop combines what
 
-using kernel = void (*)(std::byte* to, inputs from, std::size_t count) noexcept;
+using kernel = few_combiner;
 
 /// The loops of one width, by operation and type; none for what `supports` denies.
 template <class Vectors>
@@ -185,10 +185,15 @@ private:
 };
 
 template <class Vectors>
+kernel kernel_of(reduction op, datatype type) noexcept {
+  static constexpr kernel_table<Vectors> table;
+  return table.of(op, type);
+}
+
+template <class Vectors>
 void combine_with(reduction op, datatype type, std::byte* to, inputs from,
                   std::size_t count) noexcept {
-  static constexpr kernel_table<Vectors> table;
-  table.of(op, type)(to, from, count);
+  kernel_of<Vectors>(op, type)(to, from, count);
 }
 
 #if defined(__x86_64__)
@@ -208,6 +213,10 @@ std::size_t usable() noexcept { return 1; }
 #endif
 
 }  // namespace
+
+few_combiner combiner_of_few(reduction op, datatype type, std::size_t bytes) noexcept {
+  return bytes <= few_bytes ? kernel_of<no_vectors>(op, type) : nullptr;
+}
 
 std::span<const combiner> combiners() noexcept { return std::span(by_width).first(usable()); }
 

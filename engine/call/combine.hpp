@@ -30,6 +30,12 @@ inline void combine(const arguments& call, std::byte* to, std::span<const std::b
   }
 }
 
+using few_combiner = void (*)(std::byte* to, std::span<const std::byte* const> from,
+                              std::size_t count) noexcept;
+/// What the built-in `combine` does with as few bytes an input as these, so that it need not be
+/// looked up in every call; null where they are more, or `supports` denies it.
+few_combiner combiner_of_few(reduction op, datatype type, std::size_t bytes) noexcept;
+
 /// What is combined at a time, so that it stays in the first-level cache beside its inputs.
 inline constexpr std::size_t combine_tile_bytes = 2048;
 

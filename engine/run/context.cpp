@@ -101,6 +101,19 @@ void context::publish(std::span<const std::byte> first, std::span<const std::byt
   prepare_next_publication(bytes);
 }
 
+wire::work_wait context::combine_otherwise(std::byte* to, std::span<const std::byte* const> from,
+                                           std::size_t count) {
+  wire::virtual_time* const time = this->time();
+  read_local_peers([=, this] {
+    if (time != nullptr) [[unlikely]] {
+      time->combine(call_, to, from, count);
+    } else {
+      muster::combine(call_, to, from, count);
+    }
+  });
+  return wire::work_wait(time);
+}
+
 std::span<std::byte> context::scratch(std::size_t bytes) { return scratch_.take(bytes); }
 
 std::span<const std::byte> context::save(std::span<const std::byte> bytes) {

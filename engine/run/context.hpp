@@ -137,7 +137,7 @@ public:
   }
   wire::work_wait copy_result(std::span<std::byte> to, const std::byte* from) {
     wire::virtual_time* const time = this->time();
-    read_local_peers([&] {
+    read_local_peers([=, this] {
       if (copy_to_result_ != nullptr) {
         (*copy_to_result_)(to.data(), from, to.size());
       } else {
@@ -148,15 +148,9 @@ public:
   }
   wire::work_wait combine(std::byte* to, std::span<const std::byte* const> from,
                           std::size_t count) {
-    wire::virtual_time* const time = this->time();
-    read_local_peers([&] {
-      if (time != nullptr) [[unlikely]] {
-        time->combine(call_, to, from, count);
-      } else {
-        muster::combine(call_, to, from, count);
-      }
-    });
-    return wire::work_wait(time);
+    if (prepared_.combine_few == nullptr) return combine_otherwise(to, from, count);
+    prepared_.combine_few(to, from, count);
+    return {};
   }
 
 protected:
@@ -172,6 +166,9 @@ protected:
   void go_on_after_arrival() noexcept { goes_on_ = true; }
 
 private:
+  /// The same of what is not short, or is for others to know of.
+  wire::work_wait combine_otherwise(std::byte* to, std::span<const std::byte* const> from,
+                                    std::size_t count);
   /// Apart from the question, which every publication asks.
   [[gnu::cold, gnu::noinline]] void check_publication(std::size_t bytes);
   /// The one after `go_on_after_arrival`, once.

@@ -6,6 +6,19 @@
 #include <muster/select/recorded_call.hpp>
 
 namespace muster {
+namespace {
+
+/// Reductions of the user's own may throw; where time is virtual, work takes some; and what is lent
+/// may be taken back meanwhile.
+few_combiner choose_few_combiner(const team& on, const arguments& call, stage_kind stages) {
+  if (!has_op(call.what) || call.custom != nullptr || on.time() != nullptr ||
+      stages >= stage_kind::lengthy) {
+    return nullptr;
+  }
+  return combiner_of_few(call.op, call.type, call.contributed_bytes(on.size()));
+}
+
+}  // namespace
 
 prepared_call prepare(const team& on, const arguments& call, const choice& by_hand) {
   check(on, call);
@@ -25,6 +38,7 @@ prepared_call prepare(const team& on, const arguments& call, const choice& by_ha
                     ": takes long stages, and its team was made without; expected a "
                     "team that `duplicate_for_runs` made for what it needs");
   }
+  result.combine_few = choose_few_combiner(on, call, result.stages);
   result.kind = pack_kind(tuned, on.selector().number_of(*chosen.row));
   result.count = agreed_count(call);
   result.details = agreed_details(call);

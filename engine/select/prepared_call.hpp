@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <muster/call/arguments.hpp>
+#include <muster/call/combine.hpp>
 #include <muster/select/catalog.hpp>
 #include <muster/team/order.hpp>
 
@@ -14,7 +15,9 @@ struct prepared_call {
   const algorithm* chosen;
   tuning how;
   stage_kind stages;
-  bool moves_nothing;   ///< so nobody is waited for, whatever the algorithm
+  bool moves_nothing;  ///< so nobody is waited for, whatever the algorithm
+  /// Combines its contributions where they are short and nothing else is to be seen to; or null.
+  few_combiner combine_few;
   std::uint64_t kind;   ///< for its record, like the next
   std::uint64_t count;  ///< as far as all ranks know it
   std::uint64_t details;

@@ -48,24 +48,40 @@ struct segment_inputs {
   }
 };
 
-/// Combines what all local peers contribute, who are there, in rank order.
+/// Combines `input(i)` of all local peers, who are there, in rank order.
+template <class Input>
+wire::work_wait combine_each(context& me, const Input& input, std::byte* to, std::size_t count,
+                             std::span<const std::byte*> room) {
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] = input(i);
+  return me.combine(to, room, count);
+}
+template <class Input>
+[[gnu::noinline]] wire::work_wait combine_many(context& me, Input input, std::byte* to,
+                                               std::size_t count) {
+  pooled<const std::byte*> room(me.node().size());
+  return combine_each(me, input, to, count, {room.data(), me.node().size()});
+}
+template <class Input>
+[[gnu::always_inline]] inline wire::work_wait combine_each(context& me, Input input, std::byte* to,
+                                                           std::size_t count) {
+  constexpr std::size_t few = 16;  // cost nothing on the stack
+  const std::size_t local_peers = me.node().size();
+  if (local_peers > few) [[unlikely]] {
+    return combine_many(me, input, to, count);
+  }
+  std::array<const std::byte*, few> room;
+  return combine_each(me, input, to, count, std::span(room).first(local_peers));
+}
+
+/// Combines what all local peers contribute, who are there, in rank order, `own` in this rank's
+/// place.
 template <class Inputs>
 wire::work_wait combine_by_rank(context& me, const Inputs& from, const std::byte* own,
                                 std::byte* to, std::size_t count) {
-  const auto combine = [&](std::span<const std::byte*> inputs) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      inputs[i] = i == me.node_index() ? own : from.of(i);
-    }
-    return me.combine(to, inputs, count);
-  };
-  constexpr std::size_t few = 16;  // cost nothing on the stack
-  const std::size_t local_peers = me.node().size();
-  if (local_peers > few) {
-    pooled<const std::byte*> inputs(local_peers);
-    return combine({inputs.data(), local_peers});
-  }
-  std::array<const std::byte*, few> inputs;
-  return combine(std::span(inputs).first(local_peers));
+  return combine_each(
+      me,
+      [from, own, self = me.node_index()](std::size_t i) { return i == self ? own : from.of(i); },
+      to, count);
 }
 
 /// Waits for the inputs of all local peers and combines them, `own` in this rank's place, into

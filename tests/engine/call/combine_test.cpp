@@ -263,6 +263,11 @@ void check_all_forms(reduction op, const kind& of, std::size_t how_many, std::si
     form(op, of.type, result.data() + 1, all, count);
     CHECK(same(of, expected, std::span(result).subspan(1)));
   }
+  if (const few_combiner few = combiner_of_few(op, of.type, length)) {
+    bytes result(length);
+    few(result.data(), all, count);
+    CHECK(same(of, expected, result));
+  }
   const std::size_t over = random.below(how_many);
   combine(op, of.type, from.at(over).data(), all, count);
   CHECK(same(of, expected, from.at(over)));
