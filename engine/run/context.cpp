@@ -25,22 +25,33 @@ constexpr std::size_t soon = 4;
 
 }  // namespace
 
+// The line of an operation soon to come is still in the cache of whoever read it last; a store that
+// has to fetch it would hold up those after it.
+inline void context::prefetch_own_arrival(const wire::board& in) const noexcept {
+  prefetch_to_write(&in.arrival(in.lane_of(ticket_.sequence + soon), index_));
+}
+
 void context::arrive() {
   if (skips_announcement()) return;
   if (is_checked()) [[unlikely]]
     checks().arrive(arrived_);
-  announce_arrival();
+  announce_arrival(arrival(index_));
 }
 
-void context::announce_arrival() noexcept {
+inline void context::announce_arrival(wire::arrival& mine) noexcept {
+  wire::node_memory& memory = this->memory();
   arrived_ = true;
-  wire::arrival& mine = arrival(index_);
   // relaxed: published by the announcement.
   mine.completed.store(books().order.completed(), std::memory_order_relaxed);
+  if (!memory.announces_to_those_awake(mine.word, ticket_.word)) [[unlikely]] {
+    return announce_and_wake(mine);
+  }
+  prefetch_own_arrival(memory.board());
+}
+
+void context::announce_and_wake(wire::arrival& mine) noexcept {
   memory().announce(mine.word, ticket_.word);
-  // The line of an operation soon to come is still in the cache of whoever read it last; a store
-  // that has to fetch it would hold up those after it.
-  prefetch_to_write(&board().arrival(board().lane_of(ticket_.sequence + soon), index_));
+  prefetch_own_arrival(board());
 }
 
 std::size_t context::first_here() {
@@ -75,17 +86,25 @@ void context::check_publication(std::size_t bytes) {
 
 void context::publish(std::span<const std::byte> bytes) {
   if (skips_announcement()) return;
-  if (is_checked() || bytes.size() > wire::inline_bytes) [[unlikely]]
-    return publish_staged(bytes);
-  if (!bytes.empty()) copy_bytes(arrival(index_).payload.data(), bytes.data(), bytes.size());
-  announce_arrival();
+  // Most short messages are one element.
+  if (is_checked() || bytes.size() != sizeof(std::uint64_t)) return publish_some(bytes);
+  wire::arrival& mine = arrival(index_);
+  std::memcpy(mine.payload.data(), bytes.data(), sizeof(std::uint64_t));
+  announce_arrival(mine);
+}
+
+void context::publish_some(std::span<const std::byte> bytes) {
+  if (is_checked() || bytes.size() > wire::inline_bytes) return publish_staged(bytes);
+  wire::arrival& mine = arrival(index_);
+  copy_bytes(mine.payload.data(), bytes.data(), bytes.size());
+  announce_arrival(mine);
 }
 
 void context::publish_staged(std::span<const std::byte> bytes) {
   if (is_checked()) [[unlikely]]
     check_publication(bytes.size());
   move_bytes(time(), {publication(index_, bytes.size()), bytes.size()}, bytes.data());
-  announce_arrival();
+  announce_arrival(arrival(index_));
   prepare_next_publication(bytes.size());
 }
 
@@ -97,7 +116,7 @@ void context::publish(std::span<const std::byte> first, std::span<const std::byt
   std::byte* const place = publication(index_, bytes);
   move_bytes(time(), {place, first.size()}, first.data());
   move_bytes(time(), {place + first.size(), second.size()}, second.data());
-  announce_arrival();
+  announce_arrival(arrival(index_));
   prepare_next_publication(bytes);
 }
 

@@ -63,16 +63,25 @@ public:
   /// \throws error `errc::mismatched_call` where one that has is in another operation
   bool is_here(std::size_t local_peer) const {
     // acquire: pairs with the release in `node_memory::announce`.
-    const std::uint64_t word = arrival(local_peer).word.load(std::memory_order_acquire);
-    if (!is_of_this_operation(word)) return false;
-    note_arrival(local_peer, word);
-    return true;
+    return is_here_as(local_peer, arrival(local_peer).word.load(std::memory_order_acquire));
   }
   bool are_all_here() const {
-    for (std::size_t i = 0; i < node_.size(); ++i) {
-      if (i != index_ && !is_here(i)) return false;
+    // Copies: behind an acquire the compiler would read it all again.
+    const wire::arrival* const arrivals = lane_;
+    const std::uint64_t mine = ticket_.word;
+    std::uint64_t* const known_complete = books().known_complete.data();
+    const std::size_t self = index_;
+    const std::size_t local_peers = node_.size();
+    std::uint64_t other = mine;
+    std::size_t i = 0;
+    for (; i < local_peers; ++i) {
+      if (i == self) continue;
+      // acquire: as in `is_here`.
+      other = arrivals[i].word.load(std::memory_order_acquire);
+      if (other != mine) break;
+      note_completed(known_complete[i], arrivals[i]);
     }
-    return true;
+    return other == mine || is_here_as(i, other);
   }
   /// The local peer, perhaps this rank itself, that was first of its node to ask this in this
   /// operation: all who ask are told the same, without waiting.
@@ -169,6 +178,11 @@ private:
   /// The same of what is not short, or is for others to know of.
   wire::work_wait combine_otherwise(std::byte* to, std::span<const std::byte* const> from,
                                     std::size_t count);
+  bool is_here_as(std::size_t local_peer, std::uint64_t word) const {
+    if (word != ticket_.word && !is_of_this_operation(word)) return false;
+    note_arrival(local_peer, word);
+    return true;
+  }
   /// Apart from the question, which every publication asks.
   [[gnu::cold, gnu::noinline]] void check_publication(std::size_t bytes);
   /// The one after `go_on_after_arrival`, once.
@@ -178,9 +192,14 @@ private:
     goes_on_ = false;
     return true;
   }
-  /// What does not fit beside the arrival, or is checked. Apart: what does fit needs no frame.
-  [[gnu::noinline]] void publish_staged(std::span<const std::byte> bytes);
-  void announce_arrival() noexcept;
+  /// What is not one word, or does not fit beside the arrival, or is checked. Apart: one word needs
+  /// no frame.
+  [[gnu::noinline]] void publish_some(std::span<const std::byte> bytes);
+  void publish_staged(std::span<const std::byte> bytes);
+  void announce_arrival(wire::arrival& mine) noexcept;
+  /// The same where somebody may sleep. Apart: what wakes nobody needs no frame.
+  [[gnu::noinline]] void announce_and_wake(wire::arrival& mine) noexcept;
+  void prefetch_own_arrival(const wire::board& in) const noexcept;
   void prepare_next_publication(std::size_t bytes) const noexcept;
   /// Bytes that the ranks of this node receive together.
   std::size_t received_in_node() const noexcept;

@@ -11,6 +11,13 @@ namespace muster {
 void operation::choose(std::string_view text) {
   prepared_ = prepare(team_, call_, team_.selector().find(call_.what, text));
   call_.how = prepared_.how;
+  at_once_ = quick_form();
+}
+
+void operation::clean_up() noexcept {
+  turn_.reset();  // its coroutine may go before this object does
+  failure_ = nullptr;
+  if (running_) abandon_destroyed();
 }
 
 void operation::abandon_destroyed() noexcept {
@@ -25,8 +32,33 @@ task<> pass_by(context& me) {
   me.arrive();
   co_return;
 }
+bool pass_by_at_once(context& me, const arguments&) {
+  me.arrive();
+  return true;
+}
 
 }  // namespace
+
+// Where time is virtual, work takes some, for which only a coroutine can wait.
+operation::quick_function operation::quick_form() const noexcept {
+  if (prepared_.moves_nothing) return pass_by_at_once;
+  return time() == nullptr ? prepared_.chosen->at_once : nullptr;
+}
+
+void operation::begin_other_than_short() noexcept {
+  if (arrival_log* const log = team_.arrivals()) {
+    logged_ = log->begin(team_, prepared_, call_, ticket_.sequence);
+  }
+  if (wire::virtual_time* const time = this->time()) {
+    time->begin(ticket_.sequence, call_, prepared_.chosen->id);
+  } else if (ticket_.kind >= stage_kind::lengthy) {
+    choose_copies();
+  }
+}
+
+void operation::log_end(bool failed) const noexcept {
+  team_.arrivals()->end(logged_, ticket_.sequence, failed);
+}
 
 inline void operation::write_record() noexcept {
   const wire::recorded_call call{.word = ticket_.word,
@@ -34,26 +66,23 @@ inline void operation::write_record() noexcept {
                                  .count = prepared_.count,
                                  .root = call_.root,
                                  .details = prepared_.details};
-  write(members().own_record(ticket_.lane), call);
-  if (flight_recorder* const flight = team_.flight()) [[likely]] {
-    flown_ = &flight->begin(call, team_.id());
+  muster::team& on = team_;
+  write(on.members().own_record(ticket_.lane), call);
+  if (flight_recorder* const flight = on.flight()) [[likely]] {
+    flown_ = &flight->begin(call, on.id());
   }
 }
 
 inline void operation::take_place() noexcept {
-  books().order.begin(ticket_, prepared_.fingerprint, prepared_.stages);
-  if (arrival_log* const log = team_.arrivals()) [[unlikely]] {
-    logged_ = log->begin(team_, prepared_, call_, ticket_.sequence);
-  }
+  muster::team& on = team_;
+  on.books().order.begin(ticket_, prepared_.fingerprint, prepared_.stages);
   running_ = true;
   take_arrival();
   lane_ = &board().arrival(ticket_.lane, 0);
   write_record();
-  wire::virtual_time* const time = this->time();
-  if (time != nullptr) [[unlikely]] {
-    time->begin(ticket_.sequence, call_, prepared_.chosen->id);
+  if (on.arrivals() != nullptr || on.time() != nullptr || ticket_.kind >= stage_kind::lengthy) {
+    begin_other_than_short();
   }
-  if (time == nullptr && ticket_.kind >= stage_kind::lengthy) choose_copies();
 }
 
 inline void operation::complete() noexcept {
@@ -62,19 +91,17 @@ inline void operation::complete() noexcept {
   }
   running_ = false;
   scratch_.clear();
-  memory().announce(board().completion(index_).upto, books().order.complete(ticket_.sequence));
-  log_arrival(false);
+  muster::team& on = team_;
+  wire::node_memory& memory = on.memory();
+  memory.announce(memory.board().completion(index_).upto,
+                  on.books().order.complete(ticket_.sequence));
+  if (on.arrivals() != nullptr) [[unlikely]] {
+    log_end(false);
+  }
 }
 
-std::coroutine_handle<> operation::attempt() noexcept {
-  try {
-    if (!ends_at_once()) return coroutine();
-  } catch (...) {
-    failure_ = std::current_exception();
-    end(failure_);
-  }
-  ended_at_once_ = true;
-  return nullptr;
+inline bool operation::runs_at_once() {
+  return at_once_ != nullptr && (at_once_(*this, call_) || looks_on());
 }
 
 inline bool operation::ends_at_once() {
@@ -91,24 +118,24 @@ inline bool operation::ends_at_once() {
   return true;
 }
 
-// Where time is virtual, work takes some, for which only a coroutine can wait.
-inline bool operation::runs_at_once() {
-  if (prepared_.moves_nothing) {
-    arrive();
-    return true;
+std::coroutine_handle<> operation::attempt() noexcept {
+  try {
+    if (!ends_at_once()) return coroutine();
+  } catch (...) {
+    failure_ = std::current_exception();
+    end(failure_);
   }
-  const auto at_once = prepared_.chosen->at_once;
-  if (at_once == nullptr || time() != nullptr) return false;
-  return at_once(*this, call_) || looks_on(at_once);
+  ended_at_once_ = true;
+  return nullptr;
 }
 
-bool operation::looks_on(bool (*at_once)(context&, const arguments&)) {
+bool operation::looks_on() {
   if (!has_arrived_itself()) return false;
   if (is_on_record()) flight_recorder::look_on(*flown_);
   go_on_after_arrival();
   if (!engine().nothing_else_waits()) return false;
   return look_on(engine().looks_before_suspending(), [&] {
-    if (at_once(*this, call_)) return true;
+    if (at_once_(*this, call_)) return true;
     go_on_after_arrival();
     return false;
   });
@@ -194,7 +221,7 @@ void operation::abandon(const error& why) noexcept {
                   .text = "rank " + std::to_string(rank()) + ": " + why.text()});
   links().withdraw();
   memory().settle();
-  log_arrival(true);
+  if (team_.arrivals() != nullptr) log_end(true);
   if (is_on_record()) flight_recorder::end(*flown_, true);
 }
 

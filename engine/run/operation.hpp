@@ -21,7 +21,7 @@ namespace muster {
 class operation : public bracket, public context {
 public:
   operation(muster::team& on, const arguments& call)
-      : bracket(on.engine()), context(on, call, on.prepare_call(call)) {}
+      : bracket(on.engine()), context(on, call, on.prepare_call(call)), at_once_(quick_form()) {}
   virtual ~operation() { end_if_running(); }
 
   /// The task that stands for it.
@@ -60,22 +60,32 @@ public:
 
 private:
   // ---- bracket
-  std::coroutine_handle<> attempt() noexcept override;
+  std::coroutine_handle<> attempt() noexcept final;
   bool begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept override;
   void enter() override;
   void end(const std::exception_ptr& failure) noexcept override;
   void release() noexcept override;
 
+  using quick_function = bool (*)(context&, const arguments&);
+
+  // Inlined: the short path goes through all of them, once each.
   /// Begins; whether it has also ended.
-  bool ends_at_once();
-  bool runs_at_once();
+  [[gnu::always_inline]] bool ends_at_once();
+  [[gnu::always_inline]] bool runs_at_once();
+  [[gnu::always_inline]] void take_place() noexcept;
+  [[gnu::always_inline]] void write_record() noexcept;
+  [[gnu::always_inline]] void complete() noexcept;
+
+  /// What does it without a coroutine, if all are there; null where nothing does.
+  quick_function quick_form() const noexcept;
   /// After a first attempt in vain: further ones, as many as are likely to pay.
-  [[gnu::noinline]] bool looks_on(bool (*at_once)(context&, const arguments&));
+  [[gnu::noinline]] bool looks_on();
   /// The algorithm's coroutine, with this operation around it.
   std::coroutine_handle<> coroutine();
-  void take_place() noexcept;
-  void write_record() noexcept;
-  void complete() noexcept;
+  /// What else there is to do in the beginning of one that is long, or logged, or where time is
+  /// virtual.
+  [[gnu::noinline]] void begin_other_than_short() noexcept;
+  [[gnu::cold]] void log_end(bool failed) const noexcept;
   /// Of an operation that ends well, where verbs are checked or time is virtual: what else is to be
   /// done. Where it did not arrive once it is abandoned, and this is false.
   [[gnu::cold]] bool check_end() noexcept;
@@ -85,22 +95,16 @@ private:
   [[gnu::cold]] void refuse();
   /// One that is still under way ends here.
   void end_if_running() noexcept {
-    turn_.reset();  // its coroutine may go before this object does
-    failure_ = nullptr;
-    if (running_) [[unlikely]] {
-      abandon_destroyed();
+    if (turn_ || running_ || failure_ != nullptr) [[unlikely]] {
+      clean_up();
     }
   }
-  void log_arrival(bool failed) const noexcept {
-    arrival_log* const log = team_.arrivals();
-    if (log == nullptr) [[likely]]
-      return;
-    log->end(logged_, ticket_.sequence, failed);
-  }
+  [[gnu::cold]] void clean_up() noexcept;
 
   bool running_ = false;
   keeper keeper_ = keeper::nobody;
   bool out_ = false;
+  quick_function at_once_;
   arrival_log::begun logged_;      // where the team has a log
   std::optional<turn_wait> turn_;  // while it waits for its turn
 };

@@ -1,6 +1,5 @@
 #include <muster/run/operation_state.hpp>
 
-#include <muster/base/prefetch.hpp>
 #include <muster/call/describe.hpp>
 #include <muster/run/diagnosis.hpp>
 
@@ -29,13 +28,6 @@ bool operation_state::lane_has_become_free() const noexcept {
   }
   books.known_complete_by_all = by_all;
   return true;
-}
-
-void operation_state::prefetch_next(std::size_t local_peer, std::size_t published) const noexcept {
-  const std::size_t lane = board().lane_of(ticket_.sequence + 1);
-  prefetch_to_read(&board().arrival(lane, local_peer));
-  if (ticket_.kind == stage_kind::none) return;
-  prefetch_to_read(staged(lane, local_peer, published));
 }
 
 void operation_state::throw_mismatch(std::size_t local_peer) const {

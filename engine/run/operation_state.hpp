@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <muster/base/copy_bytes.hpp>
+#include <muster/base/prefetch.hpp>
 #include <muster/call/arguments.hpp>
 #include <muster/run/flight_recorder.hpp>
 #include <muster/run/scratch_memory.hpp>
@@ -122,8 +123,11 @@ public:
     if (word != ticket_.word) [[unlikely]] {
       throw_mismatch(local_peer);
     }
-    std::uint64_t& known = books().known_complete[local_peer];
-    known = std::max(known, arrival(local_peer).completed.load(std::memory_order_relaxed));
+    note_completed(books().known_complete[local_peer], arrival(local_peer));
+  }
+  static void note_completed(std::uint64_t& known, const wire::arrival& by) noexcept {
+    // relaxed: whoever asks has seen the word beside it with acquire.
+    known = std::max(known, by.completed.load(std::memory_order_relaxed));
   }
   /// Where a rank's published bytes lie.
   std::byte* publication(std::size_t local_peer, std::size_t bytes) const noexcept {
@@ -133,9 +137,11 @@ public:
   /// A local peer was there at the first look. Where it waits for nobody it is ahead, and what it
   /// will be asked for next is probably there, too: that can travel meanwhile.
   void look_ahead(std::size_t local_peer, std::size_t published) const noexcept {
-    if (has_root(call_.what) && ticket_.kind <= stage_kind::one_way) {
-      prefetch_next(local_peer, published);
-    }
+    if (ticket_.kind > stage_kind::one_way || !has_root(call_.what)) return;
+    const std::size_t lane = board().lane_of(ticket_.sequence + 1);
+    prefetch_to_read(&board().arrival(lane, local_peer));
+    if (ticket_.kind == stage_kind::none) return;
+    prefetch_to_read(staged(lane, local_peer, published));
   }
   /// What a rank does once it has seen what a flag says. Where time is virtual, fetching its line
   /// takes some; and only what a flag announced that was read may be read.
@@ -246,7 +252,6 @@ private:
   };
 
   bool lane_has_become_free() const noexcept;
-  void prefetch_next(std::size_t local_peer, std::size_t published) const noexcept;
   [[noreturn]] void throw_mismatch(std::size_t local_peer) const;
   [[noreturn]] void throw_breakage() const;
 };

@@ -93,16 +93,22 @@ public:
 // The task releases it.
 task<> run(std::unique_ptr<operation> one) noexcept { return one.release()->run(); }
 
+// Apart from calls that are found: those need no frame.
+[[gnu::noinline]] task<> perform_anew(team& on, const arguments& call) {
+  auto one = std::make_unique<operation>(on, call);
+  // Where the engine has a thread of its own, calls are made on others, too: none is kept, and so
+  // none is found.
+  if (on.engine().has_own_thread() || !exists(call.what)) return run(std::move(one));
+  return on.kept().keep(on, std::move(one))->run();
+}
+
 }  // namespace
 
 task<> perform(team& on, const arguments& call) {
-  // Where the engine has a thread of its own, calls are made on others, too.
-  if (on.engine().has_own_thread() || !exists(call.what)) {
-    return run(std::make_unique<operation>(on, call));
+  if (exists(call.what)) [[likely]] {
+    if (operation* const one = on.kept().find(on, call)) return one->run();
   }
-  operation* one = on.kept().find(on, call);
-  if (one == nullptr) one = on.kept().keep(on, std::make_unique<operation>(on, call));
-  return one->run();
+  return perform_anew(on, call);
 }
 
 task<> perform(team& on, const arguments& call, const block_layout& send,

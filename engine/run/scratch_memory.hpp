@@ -22,6 +22,15 @@ public:
     return {memory + sizeof(piece), bytes};
   }
   void clear() noexcept {
+    if (last_ != nullptr) release_all();
+  }
+
+private:
+  struct alignas(std::max_align_t) piece {
+    piece* before;
+  };
+  // Apart from the question, which every operation asks in its end.
+  [[gnu::noinline]] void release_all() noexcept {
     while (last_ != nullptr) {
       piece* const before = last_->before;
       frame_pool::release(last_);
@@ -29,10 +38,6 @@ public:
     }
   }
 
-private:
-  struct alignas(std::max_align_t) piece {
-    piece* before;
-  };
   piece* last_ = nullptr;
 };
 

@@ -53,16 +53,17 @@ private:
            static_cast<std::uint64_t>(call.op) << 16 |
            static_cast<std::uint64_t>(call.order) << 24 |
            static_cast<std::uint64_t>(call.send == nullptr) << 32 |
-           static_cast<std::uint64_t>(call.receive == nullptr) << 33 |
-           static_cast<std::uint64_t>(has_pointers(call)) << 34;
+           static_cast<std::uint64_t>(call.receive == nullptr) << 33;
   }
   /// Whether it has what may change behind a pointer.
   static bool has_pointers(const arguments& call) noexcept {
-    return call.custom != nullptr || call.send_blocks != nullptr ||
-           call.receive_blocks != nullptr || call.neighbors != nullptr;
+    const auto bits = [](const void* at) { return reinterpret_cast<std::uintptr_t>(at); };
+    return (bits(call.custom) | bits(call.send_blocks) | bits(call.receive_blocks) |
+            bits(call.neighbors)) != 0;
   }
   bool is_like(const arguments& call) const noexcept {
-    return word_of(call) == word_ && call.count == count_ && call.root == root_;
+    return word_of(call) == word_ && call.count == count_ && call.root == root_ &&
+           !has_pointers(call);
   }
 
   static constexpr std::uint64_t of_none = ~std::uint64_t{0};

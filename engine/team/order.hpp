@@ -64,14 +64,9 @@ public:
   /// Marks an operation complete; returns up to which number all are.
   std::uint64_t complete(std::uint64_t sequence) noexcept {
     if (sequence == completed_ + 1 && complete_ahead_ == 0) [[likely]] {
-      return ++completed_;
+      return completed_ = sequence;
     }
-    complete_ahead_ |= std::uint64_t{1} << (sequence - completed_ - 1);
-    while ((complete_ahead_ & 1) != 0) {
-      complete_ahead_ >>= 1;
-      ++completed_;
-    }
-    return completed_;
+    return complete_among_others(sequence);
   }
 
   /// The sequence number of the operation that this rank begins next, and its lane.
@@ -86,6 +81,15 @@ public:
   }
 
 private:
+  /// One before which others are not complete, or behind which others are.
+  [[gnu::noinline]] std::uint64_t complete_among_others(std::uint64_t sequence) noexcept {
+    complete_ahead_ |= std::uint64_t{1} << (sequence - completed_ - 1);
+    while ((complete_ahead_ & 1) != 0) {
+      complete_ahead_ >>= 1;
+      ++completed_;
+    }
+    return completed_;
+  }
   void take_stage(ticket& mine, stage_kind kind) noexcept {
     switch (kind) {
       case stage_kind::apart:

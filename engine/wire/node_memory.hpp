@@ -19,17 +19,23 @@ public:
 
   /// Stores `value` with release semantics and wakes the ranks that sleep waiting for this one.
   void announce(counter& word, std::uint64_t value) noexcept {
-    if (watched_ == nullptr) [[unlikely]] {
-      return announce_and_wake(word, value);
+    if (!announces_to_those_awake(word, value)) [[unlikely]] {
+      announce_and_wake(word, value);
+    }
+  }
+  /// The same without waking anybody: false where that may leave somebody asleep, who is still to
+  /// be told by `announce`.
+  [[nodiscard]] bool announces_to_those_awake(counter& word, std::uint64_t value) noexcept {
+    const std::atomic<std::uint32_t>* const watched = watched_;
+    if (watched == nullptr) [[unlikely]] {
+      return false;
     }
     word.store(value, std::memory_order_release);
     // Whoever is about to sleep says so, and has this core pass a full fence before it looks at
     // `word` again: here the compiler alone must keep the order.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     // relaxed: ordered by that fence.
-    if (watched_->load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      announce_and_wake(word, value);
-    }
+    return watched->load(std::memory_order_relaxed) == 0;
   }
 
   /// Where local peers can read `bytes`; `origin::kind::staged` where they cannot. `foreign` allows
