@@ -205,6 +205,10 @@ public:
     coroutine.frame_.promise().around = &with;
     return std::exchange(coroutine.frame_, nullptr);
   }
+  /// The task again of such a coroutine, as an attempt of its bracket returned it.
+  static task of_begun(std::coroutine_handle<> coroutine) noexcept {
+    return task(handle::from_address(coroutine.address()));
+  }
   /// The bracket around it, or null.
   bracket* surrounded_by() const noexcept {
     return part_ != nullptr ? part_ : frame_.promise().around;

@@ -33,11 +33,8 @@ public:
   void give_up(const operation& one) noexcept;
 
 private:
-  struct dropping {
-    void operator()(operation* one) const noexcept { operation::drop(one); }
-  };
   struct kept {
-    std::unique_ptr<operation, dropping> one;
+    std::unique_ptr<operation, operation::dropping> one;
     std::uint64_t changes = 0;  // of what was prepared, when it was
   };
   std::array<kept, collectives> last_;

@@ -31,6 +31,18 @@ public:
     return task<>(*this);
   }
 
+  /// Begins it here, without a task. Where it has ended, and well, it may run again, and what is
+  /// returned is empty. Else it is the task for the rest, which is done where it has failed.
+  task<> run_here() noexcept {
+    out_ = true;
+    const std::coroutine_handle<> rest = attempt();
+    if (rest || failure_ != nullptr) [[unlikely]] {
+      return rest ? task<>::of_begun(rest) : task<>(*this);
+    }
+    out_ = false;
+    return {};
+  }
+
   /// Who keeps it, when its task goes, to run it again.
   enum class keeper : std::uint8_t { nobody, plan, team };
   void keep(keeper who) noexcept { keeper_ = who; }
@@ -39,14 +51,19 @@ public:
   void leave_team() noexcept;
   /// By whoever keeps one, in its end: deletes it; where it runs it goes with its task.
   static void drop(operation* kept) noexcept;
+  struct dropping {
+    void operator()(operation* kept) const noexcept { drop(kept); }
+  };
   /// Whether a task of it is there.
   bool is_out() const noexcept { return out_; }
 
   /// Before it begins: to other buffers, null where these are.
   void move_to(const std::byte* send, std::byte* receive) noexcept {
-    call_.send = send;
-    call_.receive = receive;
+    send_from(send);
+    receive_into(receive);
   }
+  void send_from(const std::byte* buffer) noexcept { call_.send = buffer; }
+  void receive_into(std::byte* buffer) noexcept { call_.receive = buffer; }
   /// Runs what `text` chooses, whatever the team would; see `team::choose`. Before it begins.
   void choose(std::string_view text);
 

@@ -1,22 +1,25 @@
 #include "tools/mpi/cached_call.hpp"
 
+#include <string>
+
+#include <muster/base/error.hpp>
 #include <muster/run/perform.hpp>
 
 namespace muster::mpi {
-namespace {
-
-/// A buffer that is nowhere now was so then, or has no meaning on this rank.
-template <class Byte>
-Byte* moved(Byte* then, void* written) noexcept {
-  return then != nullptr && is_somewhere(written) ? static_cast<Byte*>(written) : then;
-}
-
-}  // namespace
 
 task<> cached_call::again(team& on, const call& now) {
-  if (!ready_) ready_.emplace(perform(on, meant_));
-  return ready_->run_on(moved(meant_.send, now.send.buffer),
-                        moved(meant_.receive, now.receive.buffer));
+  if (ready_ == nullptr) {
+    const task<> first = perform(on, meant_);
+    ready_.reset(&operation_of(first, now.function));
+    ready_->keep(operation::keeper::plan);
+  }
+  if (ready_->is_out()) {
+    throw error(errc::invalid_argument, std::string(now.function) +
+                                            ": called again before the last such call's end; "
+                                            "expected one at a time");
+  }
+  move_to(now, *ready_);
+  return ready_->run();
 }
 
 }  // namespace muster::mpi

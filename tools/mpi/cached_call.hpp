@@ -1,9 +1,10 @@
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <memory>
 
-#include <muster/api/plan.hpp>
 #include <muster/call/arguments.hpp>
+#include <muster/run/operation.hpp>
 #include <muster/run/team.hpp>
 
 #include "tools/mpi/call.hpp"
@@ -14,17 +15,41 @@ namespace muster::mpi {
 /// ready when it comes again: programs repeat their calls.
 class cached_call {
 public:
-  cached_call(const call& written, const arguments& meant) : written_(written), meant_(meant) {}
+  cached_call(const call& written, const arguments& meant)
+      : written_(written),
+        meant_(meant),
+        moves_send_(meant.send != nullptr && is_somewhere(written.send.buffer)),
+        moves_receive_(meant.receive != nullptr && is_somewhere(written.receive.buffer)) {}
 
-  bool is_like(const call& other) const noexcept { return are_written_alike(written_, other); }
+  [[gnu::always_inline]] bool is_like(const call& other) const noexcept {
+    return are_written_alike(written_, other);
+  }
   const arguments& meant() const noexcept { return meant_; }
   /// The operation again, to be started, on the buffers that `now` names. The one before has ended.
+  /// \throws error `errc::invalid_argument` where it has not
   task<> again(team& on, const call& now);
 
+  /// Whether it has been made ready, and the one before has ended.
+  bool is_ready() const noexcept { return ready_ != nullptr && !ready_->is_out(); }
+  /// The same of one that is ready, begun: what remains of it, as `operation::run_here`.
+  task<> again_here(const call& now) noexcept {
+    operation& one = *ready_;
+    move_to(now, one);
+    return one.run_here();
+  }
+
 private:
+  void move_to(const call& now, operation& one) const noexcept {
+    if (moves_send_) one.send_from(static_cast<const std::byte*>(now.send.buffer));
+    if (moves_receive_) one.receive_into(static_cast<std::byte*>(now.receive.buffer));
+  }
+
   call written_;
   arguments meant_;
-  std::optional<plan> ready_;
+  // A buffer that is nowhere in one such call is so in all, or it has no meaning on this rank.
+  bool moves_send_;
+  bool moves_receive_;
+  std::unique_ptr<operation, operation::dropping> ready_;
 };
 
 }  // namespace muster::mpi

@@ -62,14 +62,24 @@ inline bool is_somewhere(const void* buffer) noexcept {
 }
 
 /// Of two calls that name no arrays: whether they differ in nothing but where their buffers are.
-inline bool are_written_alike(const call& one, const call& other) noexcept {
-  const auto alike = [](const side& mine, const side& theirs) {
-    const bool same_place =
-        mine.buffer == theirs.buffer || (is_somewhere(mine.buffer) && is_somewhere(theirs.buffer));
-    return same_place && mine.count == theirs.count && mine.type == theirs.type;
+/// What a routine has no argument for is not looked at. Inlined: it is often known which that is.
+[[gnu::always_inline]] inline bool are_written_alike(const call& one, const call& other) noexcept {
+  const collective what = collective_of(other.what);
+  const auto same_kind_of_place = [](const side& mine, const side& theirs) {
+    return mine.buffer == theirs.buffer ||
+           (is_somewhere(mine.buffer) && is_somewhere(theirs.buffer));
   };
-  return one.what == other.what && alike(one.send, other.send) &&
-         alike(one.receive, other.receive) && one.op == other.op && one.root == other.root;
+  const auto same_elements = [](const side& mine, const side& theirs) {
+    return mine.count == theirs.count && mine.type == theirs.type;
+  };
+  if (one.what != other.what) return false;
+  if (what == collective::barrier) return true;
+  const bool has_send = what != collective::bcast;
+  return (!has_send || same_kind_of_place(one.send, other.send)) &&
+         same_kind_of_place(one.receive, other.receive) &&
+         (!has_send || has_op(what) || same_elements(one.send, other.send)) &&
+         same_elements(one.receive, other.receive) && (!has_op(what) || one.op == other.op) &&
+         (!has_root(what) || one.root == other.root);
 }
 
 }  // namespace muster::mpi

@@ -78,7 +78,7 @@ public:
   barrier_exit& leaving_barriers() noexcept { return leaving_barriers_; }
 
   /// The last blocking call of its kind, if it was written like this one; or null.
-  cached_call* recall(const call& like) noexcept {
+  [[gnu::always_inline]] cached_call* recall(const call& like) noexcept {
     auto& last = last_[static_cast<std::size_t>(like.what)];
     return last && last->is_like(like) ? &*last : nullptr;
   }
@@ -158,6 +158,13 @@ public:
       reap();
     const entry* const last = last_.find(of);
     return last != nullptr ? *last : find_again(of);
+  }
+
+  /// The same if it is among the last and nothing else is to be done first; or null.
+  const entry* find_at_once(MPI_Comm of) const noexcept {
+    if (deferred_.any()) [[unlikely]]
+      return nullptr;
+    return last_.find(of);
   }
 
   /// Lets go of what the program has freed, but for those whose exchange is under way.

@@ -36,6 +36,19 @@ public:
     driver& in_;
   };
 
+  /// The same where no other thread may be in MPI.
+  class lone_entry {
+  public:
+    explicit lone_entry(driver& in) noexcept : in_(in) { ++in_.depth_; }
+    ~lone_entry() { --in_.depth_; }
+    lone_entry(const lone_entry&) = delete;
+    lone_entry& operator=(const lone_entry&) = delete;
+
+  private:
+    driver& in_;
+  };
+  bool has_many_threads() const noexcept { return many_threads_; }
+
   /// With an entry: drives until `done()`. Other threads may enter meanwhile.
   template <class Done>
   void until(Done done) {

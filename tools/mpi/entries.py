@@ -132,7 +132,8 @@ def entrance(name, declarations):
 
 
 def entry(collective, form, vendor, suffix, count, displacement):
-    """One function in both of its names."""
+    """One function in both of its names. A blocking call without arrays looks first whether it came before; the rest
+    is then a function of its own, so that this one needs no more than its arguments."""
     name = function_name(collective, form, vendor) + suffix
     declarations, settings = [], []
     for _, declaration, sets in parameters_of(collective):
@@ -143,18 +144,31 @@ def entry(collective, form, vendor, suffix, count, displacement):
     what = collective.lower()
     routine = what if what.endswith("w") else f"routine_of(muster::collective::{what})"
     last = ", request" if form != "blocking" else ""
+    made = [f'  call what({routine}, "{name}");', *settings]
+    head = f'extern "C" int P{name}({declared}) {{'
+    short = []
+    if form == "blocking" and "[]" not in declared:
+        short = [
+            head,
+            *made,
+            "  const answer again = shim::again(what);",
+            f"  return again.by_muster ? again.code : anew_{name}({arguments});",
+            "}",
+            "",
+        ]
+        head = f"[[gnu::noinline]] static int anew_{name}({declared}) {{"
     return "\n".join(
         [
-            f'extern "C" int P{name}({declared}) {{',
+            head,
             f'  static const auto beneath = find_next<decltype(&{name})>("P{name}");',
             f"  shim* const in = shim::taking({routine}, form::{form});",
             f"  if (in == nullptr) return beneath({arguments});",
-            f'  call what({routine}, "{name}");',
-            *settings,
+            *made,
             f"  const answer taken = in->{form}(what{last});",
             f"  return taken.by_muster ? taken.code : beneath({arguments});",
             "}",
             "",
+            *short,
             entrance(name, declared),
         ]
     )

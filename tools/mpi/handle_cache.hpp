@@ -15,7 +15,9 @@ public:
   /// Null where it is not among the last.
   const Value* find(Handle of) const noexcept {
     const entry& last = last_[slot(of)];
-    return last.handle == of ? last.is : nullptr;
+    if (last.handle != of) [[unlikely]]
+      return nullptr;
+    return last.is;
   }
   void keep(Handle of, const Value& is) noexcept { last_[slot(of)] = {of, &is}; }
   void forget(const Value& is) noexcept {

@@ -168,7 +168,9 @@ shim::shim(const settings& own, const conditions& found, progress_hook hook, MPI
       all_have_threads_(found.all_have_threads),
       tally_(own.report),
       communicators_(together_, *node_, driver_, hook_),
-      persistent_(driver_) {
+      persistent_(driver_),
+      has_short_way_(!devices_.possible() && !driver_.engine().has_own_thread() &&
+                     !driver_.has_many_threads() && !tally_.wanted()) {
   if (hook_ == progress_hook::none) {
     // An operation would stand still while the program waits for something else.
     for (auto& forms_of_one : taken_) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <muster/run/arrival_log.hpp>
@@ -70,6 +71,29 @@ public:
   shim(const shim&) = delete;
   shim& operator=(const shim&) = delete;
 
+  /// The short way of a blocking call of a routine without arrays: one that came before, written
+  /// alike, on the one thread that there is, where nobody wants to know more of it. What it does
+  /// not take is as if it had not been asked. Inlined: so `what` is in registers, and nothing is
+  /// looked at that the routine does not have.
+  [[gnu::always_inline]] static answer again(const call& what) {
+    shim* const one = active().load(std::memory_order_relaxed);
+    if (one == nullptr || !one->has_short_way_) [[unlikely]]
+      return {};
+    const std::shared_ptr<communicator>* const found = one->communicators_.find_at_once(what.comm);
+    if (found == nullptr) [[unlikely]]
+      return {};
+    communicator& on = **found;
+    cached_call* const before = on.recall(what);
+    if (before == nullptr || !before->is_ready()) [[unlikely]]
+      return {};
+    const driver::lone_entry here(one->driver_);
+    on.leaving_barriers().begin(what, on.rank());
+    if (task<> rest = before->again_here(what)) [[unlikely]] {
+      return {true, one->go_on(std::move(rest), on, what.function)};
+    }
+    on.leaving_barriers().end(on.team());
+    return {true, MPI_SUCCESS};
+  }
   answer blocking(const call& what) {
     if (devices_.possible()) [[unlikely]]
       return blocking_anywhere(what);
@@ -114,6 +138,9 @@ private:
   static void on_progress();
   static void on_progress_without_mpi();
 
+  /// With an entry of the driver: what remains of a call that has begun, which has perhaps failed.
+  /// \returns what that returns
+  int go_on(task<> rest, communicator& on, const char* function);
   /// A call on buffers that the CPU can use, on such as may be an accelerator's.
   answer blocking_on_host(const call& what);
   answer blocking_anywhere(const call& what);
@@ -168,7 +195,8 @@ private:
   void complete(pending& one);
   int report_failure(MPI_Comm on, const failure& why);
   /// What was thrown, while it is caught.
-  answer refuse(const call& what);
+  answer refuse(const call& what) { return refuse(what.comm, what.function); }
+  answer refuse(MPI_Comm on, const char* function);
 
   static int query(void* extra, MPI_Status* status);
   static int free(void* extra);
@@ -188,6 +216,7 @@ private:
   communicators communicators_;
   persistent_operations persistent_;
   devices devices_;
+  bool has_short_way_;  // in host memory, on the one thread there is, without a report
   host_memory host_memory_;
   requests nonblocking_;
   std::vector<requests::node_type> unused_;  // of nonblocking_, which so allocates nothing

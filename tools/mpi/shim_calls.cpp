@@ -91,6 +91,21 @@ answer shim::blocking_on_host(const call& what) {
   }
 }
 
+int shim::go_on(task<> rest, communicator& on, const char* function) {
+  const MPI_Comm handle = on.handle();
+  try {
+    if (rest.done()) {
+      rest.take();
+    } else {
+      driver_.run(std::move(rest));
+    }
+    on.leaving_barriers().end(on.team());
+    return MPI_SUCCESS;
+  } catch (...) {
+    return refuse(handle, function).code;
+  }
+}
+
 void shim::carry_out(kind of, task<>&& work) {
   if (tally_.wanted()) work = marked(of.number(), std::move(work));
   driver_.run(std::move(work));
@@ -112,9 +127,9 @@ void shim::await_made(communicator& one) {
   start_waiting(&communicator::advance);  // those that were called before
 }
 
-answer shim::refuse(const call& what) {
-  const failure why = failure_of(std::current_exception(), what.function);
-  return {true, report_failure(what.comm, why)};
+answer shim::refuse(MPI_Comm on, const char* function) {
+  const failure why = failure_of(std::current_exception(), function);
+  return {true, report_failure(on, why)};
 }
 
 int shim::report_failure(MPI_Comm on, const failure& why) {

@@ -15,6 +15,7 @@
 
 #include <muster/muster.hpp>
 #include <muster/run/context.hpp>
+#include <muster/run/operation.hpp>
 
 #include "tests/harness/failure.hpp"
 #include "tools/conformance/watchdog.hpp"
@@ -122,6 +123,34 @@ TEST_CASE("what was chosen since counts for a call like one that is kept") {
   CHECK(why->code() == errc::mismatched_call);
 }
 
+using kept_operation = std::unique_ptr<operation, operation::dropping>;
+
+kept_operation keep(const task<>& collective) {
+  kept_operation one(&operation_of(collective, "keep"));
+  one->keep(operation::keeper::plan);
+  return one;
+}
+
+TEST_CASE("an operation that is begun without a task, again and again") {
+  const watchdog alive("begun without a task");
+  run_threads(2, [](team& of) {
+    value data{};
+    const kept_operation one = keep(allreduce(of, data, sum));
+    for (std::size_t turn = 0; turn < 20; ++turn) {
+      if (turn % of.size() == of.rank()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+      data = mine(of, static_cast<double>(turn));
+      if (task<> rest = one->run_here()) {
+        CHECK(one->is_out());
+        start(of.engine(), std::move(rest)).wait();
+      }
+      CHECK(!one->is_out());
+      CHECK(data[0] == expected(of, static_cast<double>(turn)));
+    }
+  });
+}
+
 TEST_CASE("a task that outlives its team") {
   std::vector<task<>> left(2);
   std::vector<value> buffers(2);
@@ -182,6 +211,26 @@ TEST_CASE("what is thrown at once breaks the team") {
   REQUIRE(why);
   CHECK(why->code() == errc::resource);
   CHECK(why->text().find("in vain") != std::string::npos);
+}
+
+TEST_CASE("an operation that fails where it is begun without a task") {
+  const algorithm row = barrier_with(in_vain);
+  const auto why = failure_of([&row] {
+    run_threads(2,
+                [](team& of) {
+                  const kept_operation one = keep(barrier(of));
+                  {
+                    task<> rest = one->run_here();
+                    CHECK(rest.done());
+                    CHECK(failure_of([&rest] { rest.take(); }));
+                  }
+                  CHECK(!one->is_out());
+                  of.require_whole();
+                },
+                {.algorithms = std::span(&row, 1)});
+  });
+  REQUIRE(why);
+  CHECK(why->code() == errc::resource);
 }
 
 }  // namespace

@@ -128,6 +128,17 @@ void check_mismatches(job& mine) {
   check_mismatch(mine, "operations that differ", "sum", "max", [=](MPI_Comm on) {
     return MPI_Allreduce(data.data(), more.data(), 10, MPI_INT, is_first ? MPI_SUM : MPI_MAX, on);
   });
+  check_mismatch(mine, "calls that came before", "bcast", "allreduce", [=](MPI_Comm on) {
+    const auto give = [on] { return MPI_Bcast(data.data(), 1, MPI_INT, 0, on); };
+    const auto add = [on] {
+      return MPI_Allreduce(data.data(), more.data(), 1, MPI_INT, MPI_SUM, on);
+    };
+    for (int i = 0; i < 3; ++i) {
+      give();
+      add();
+    }
+    return is_first ? add() : give();
+  });
   check_mismatch(mine, "nonblocking exchange against sum", "alltoall", "allreduce",
                  [=](MPI_Comm on) {
                    MPI_Request one = MPI_REQUEST_NULL;
