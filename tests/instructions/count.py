@@ -18,15 +18,15 @@ import tempfile
 
 # What they took when this was last changed. Less is welcome, and then belongs here.
 BEFORE = {
-    "barrier": 419,
-    "barrier, planned": 338,
-    "bcast": 514,
-    "bcast, planned": 438,
-    "allreduce": 601,
-    "allreduce, planned": 525,
-    "MPI_Barrier": 604,
-    "MPI_Bcast": 703,
-    "MPI_Allreduce": 792,
+    "barrier": 366,
+    "barrier, planned": 304,
+    "bcast": 434,
+    "bcast, planned": 377,
+    "allreduce": 443,
+    "allreduce, planned": 386,
+    "MPI_Barrier": 325,
+    "MPI_Bcast": 407,
+    "MPI_Allreduce": 418,
 }
 GROWTH = 1.1
 
