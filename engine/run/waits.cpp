@@ -26,9 +26,10 @@ bool collective_wait::interrupted(clock_time now, bool thorough) noexcept {
     if (!awaits_other(i)) continue;
     auto why = in_vain(ranks[i]);
     if (why == nullptr || !awaits(i)) continue;
-    // It, or one that stands for it, may have done its part just before it left.
+    // It, or one that stands for it, may have done its part just before it left: then this wait may
+    // be for another one.
     hear_the_gone();
-    if (ready() || !awaits(i)) continue;
+    if (ready() || candidates().data() != ranks.data() || !awaits(i)) continue;
     // A rank that breaks the team may leave right after: the first of the two is the reason.
     if (me_.members().broken()) {
       if (auto first = breakage_once_written(me_)) why = std::move(first);
