@@ -80,6 +80,11 @@ bool channel::deliver(message& one) noexcept {
   return true;
 }
 
+void channel::lose(message& one) noexcept {
+  --under_way_;
+  in_.free_message(one);
+}
+
 void channel::peek(std::span<std::byte> head) const noexcept {
   std::memcpy(head.data(), inbox_->head.data(), head.size());
 }

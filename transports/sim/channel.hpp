@@ -86,6 +86,8 @@ public:
   // ---- events
   /// True if the receiver can now see more.
   bool deliver(message& one) noexcept;
+  /// It does not arrive.
+  void lose(message& one) noexcept;
   /// A message counts as under way from its posting until `deliver` or a sender's `leave`, each.
   void post() noexcept { ++under_way_; }
   void leave() noexcept {

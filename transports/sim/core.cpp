@@ -90,6 +90,7 @@ void core::pass_on() noexcept {
 
 void core::turn(std::uint64_t number) noexcept {
   if (number != last_turn_) return;
+  if (paused_until_ > in_.now()) return schedule_turn(paused_until_);
   holding_ = false;
   if (ranks_[at_]->pending_) {
     ranks_[at_]->look();  // and releases the core, now or when its work is done

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,6 +28,13 @@ public:
   /// Gives it work until then.
   void use_until(picoseconds when) noexcept { free_ = when; }
 
+  /// Does nothing until then, whatever it was given.
+  void pause_until(picoseconds when) noexcept {
+    paused_until_ = std::max(paused_until_, when);
+    free_ = std::max(free_, when);
+  }
+  picoseconds paused_until() const noexcept { return paused_until_; }
+
   /// A rank wants to look.
   void request(rank& one) noexcept;
   /// The rank whose turn it is has nothing more to do for now.
@@ -47,6 +55,7 @@ private:
 
   simulation& in_;
   picoseconds free_ = 0;
+  picoseconds paused_until_ = 0;
   std::vector<rank*> ranks_;
   std::size_t at_ = 0;           // whose turn it is
   bool turning_ = false;         // else nobody has anything to do

@@ -25,7 +25,12 @@ struct event {
     deadline,        ///< some wait of a rank is to end
     die,             ///< a rank
     notice_death,    ///< the others learn of a rank's
-    notice_failure,  ///< all learn that the job is broken
+    die_with_host,   ///< a rank, of which nobody is told
+    stop,            ///< a rank, until a time
+    lose,            ///< a rank another one, of which it has not heard
+    tell,            ///< news of a failure leave their node
+    told,            ///< they reach another one
+    notice_failure,  ///< the ranks of a node learn of a failure
   };
   picoseconds when;
   std::uint64_t order;  ///< among events of one time

@@ -3,6 +3,7 @@
 #include "transports/sim/fabric.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "transports/sim/rank.hpp"
 #include "transports/sim/simulation.hpp"
@@ -50,13 +51,22 @@ wire::call_record* records_of(simulation& in, const team_memory* shared) noexcep
   return shared == nullptr ? in.records() : shared->records();
 }
 
+std::size_t node_of(const rank& of, simulation& in) noexcept {
+  return in.shape().node_of(of.number());
+}
+
+failure_record& record_of(const rank& of, simulation& in, team_memory* shared) noexcept {
+  const std::size_t node = node_of(of, in);
+  return shared == nullptr ? in.node_at(node).failure : shared->failure_on(node);
+}
+
 }  // namespace
 
 membership::membership(rank& of, simulation& in, team_memory* shared) noexcept
-    : wire::membership({.failure = shared == nullptr ? &in.failure_word() : &shared->failure_word(),
+    : wire::membership({.failure = &record_of(of, in, shared).word(),
                         .job_failure = shared != nullptr && shared->is_of_survivors()
                                            ? nullptr
-                                           : &in.failure_word(),
+                                           : &record_of(of, in, nullptr).word(),
                         .records = records_of(in, shared),
                         .rank = self_in(of, shared),
                         .ranks = size_of(in, shared)}),
@@ -64,24 +74,32 @@ membership::membership(rank& of, simulation& in, team_memory* shared) noexcept
       in_(in),
       shared_(shared) {}
 
+std::size_t membership::node() const noexcept { return node_of(rank_, in_); }
+std::uint64_t membership::team() const noexcept {
+  return shared_ == nullptr ? 0 : shared_->number();
+}
+
 std::optional<wire::failure> membership::failed() const {
-  if (shared_ != nullptr && (shared_->failure() || shared_->is_of_survivors())) {
-    return shared_->failure();
-  }
-  return in_.failure();
+  const auto& why = record_of(rank_, in_, shared_).why();
+  return why || !fails_with_job() ? why : record_of(rank_, in_, nullptr).why();
 }
 
 void membership::fail(const wire::failure& why) noexcept {
-  if (rank_.is_dead()) return;
-  if (shared_ != nullptr) {
-    in_.break_team(*shared_, why);
-  } else {
-    in_.break_job(why);
-  }
+  if (rank_.is_dead() || in_.is_ending()) return;
+  if (broken()) return;
+  in_.break_on(node(), team(), why);
+  has_told_ = true;
+  in_.tell_failure(rank_.number(), team(), why);
+}
+
+void membership::tell_before_leaving() noexcept {
+  if (rank_.is_dead() || in_.is_ending() || std::exchange(has_told_, true)) return;
+  const auto& why = record_of(rank_, in_, shared_).why();
+  if (why) in_.tell_failure(rank_.number(), team(), *why);
 }
 
 wire::liveness membership::state(std::size_t rank) const noexcept {
-  return in_.state(shared_ == nullptr ? rank : shared_->members()[rank]);
+  return in_.state(rank_.number(), shared_ == nullptr ? rank : shared_->members()[rank]);
 }
 bool membership::all_heard(std::size_t rank) const noexcept {
   return in_.all_heard(shared_ == nullptr ? rank : shared_->members()[rank]);
@@ -109,7 +127,9 @@ fabric::fabric(rank& of, simulation& in, team_memory& shared)
     : fabric(of, in, &shared, shared.board_on(in.shape().node_of(of.number()))) {}
 
 fabric::~fabric() {
-  if (shared_ != nullptr) in_.leave(*shared_, rank_.quiet_at());
+  if (shared_ == nullptr) return;
+  members_.tell_before_leaving();
+  in_.leave(*shared_, rank_.quiet_at());
 }
 
 std::size_t fabric::in_job(std::size_t member) const noexcept {
@@ -151,7 +171,11 @@ std::unique_ptr<wire::fabric> fabric::derive(std::span<const std::size_t>,
 void fabric::refuse(std::span<const std::size_t>, std::span<const wire::memory_handle> handles,
                     const wire::extent&, const wire::failure& why) noexcept {
   team_memory& shared = in_.team_at(number_in(handles));
-  if (!rank_.is_dead()) in_.break_team(shared, why);
+  const std::size_t node = node_of(rank_, in_);
+  if (!rank_.is_dead() && !in_.is_ending() && !shared.failure_on(node).why()) {
+    in_.break_on(node, shared.number(), why);
+    in_.tell_failure(rank_.number(), shared.number(), why);
+  }
   in_.leave(shared, rank_.quiet_at());
 }
 

@@ -53,11 +53,18 @@ public:
   /// Whatever comes wakes a rank.
   void watch(std::size_t) noexcept override {}
   wire::recorded_call called(std::size_t lane, std::size_t rank) const noexcept override;
+  /// Tells members of other nodes why the team is broken, if it is, before they hear that this rank
+  /// has left.
+  void tell_before_leaving() noexcept;
 
 private:
+  std::size_t node() const noexcept;
+  std::uint64_t team() const noexcept;
+
   rank& rank_;
   simulation& in_;
   team_memory* shared_;
+  bool has_told_ = false;
 };
 
 /// A simulated rank's reach to the members of a team: what it does there, the rank itself does, at
@@ -71,6 +78,10 @@ public:
   ~fabric() override;
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
+
+  /// The rank of the job that a member is.
+  std::size_t in_job(std::size_t member) const noexcept;
+  void tell_before_leaving() noexcept { members_.tell_before_leaving(); }
 
   // ---- wire::fabric
   wire::memory_handle provide(std::span<const std::size_t> members, std::size_t turn,
@@ -99,8 +110,6 @@ public:
 private:
   fabric(rank& of, simulation& in, team_memory* shared, const wire::board& board);
 
-  /// The rank of the job that a member is.
-  std::size_t in_job(std::size_t member) const noexcept;
   std::size_t size() const noexcept;
 
   rank& rank_;

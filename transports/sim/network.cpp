@@ -32,6 +32,10 @@ node_interfaces::node_interfaces(const model::network_parameters& of)
 
 std::size_t node_interfaces::choose_rail(std::size_t bytes) noexcept {
   if (of_.rails > 1 && bytes >= of_.stripe_from_bytes) return all_rails;
+  return next_rail();
+}
+
+std::size_t node_interfaces::next_rail() noexcept {
   const std::size_t rail = next_rail_;
   next_rail_ = rail + 1 == of_.rails ? 0 : rail + 1;
   return rail;

@@ -39,6 +39,8 @@ public:
 
   /// The rail for the next message: round robin; `all_rails` for one to be striped.
   std::size_t choose_rail(std::size_t bytes) noexcept;
+  /// The next one, whatever the message.
+  std::size_t next_rail() noexcept;
   static constexpr std::size_t all_rails = ~std::size_t{0};
 
 private:

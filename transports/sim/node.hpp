@@ -10,6 +10,7 @@
 #include <muster/wire/board.hpp>
 
 #include "transports/sim/clock.hpp"
+#include "transports/sim/failure_record.hpp"
 #include "transports/sim/network.hpp"
 #include "transports/sim/unannounced.hpp"
 
@@ -80,6 +81,8 @@ public:
   void deallocate(std::span<std::byte> memory) noexcept;
   bool is_allocated(std::span<const std::byte> bytes) const noexcept;
 
+  failure_record failure;  ///< the job's
+  bool is_gone = false;    ///< has no power
   node_interfaces interfaces;
   unannounced_writes writes;
   std::vector<rank*> ranks;

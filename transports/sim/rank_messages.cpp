@@ -148,8 +148,10 @@ void rank::notice(const message& one) noexcept {
 
 void rank::send_credit(channel& on, std::uint64_t upto) noexcept {
   const std::size_t sender = on.of().from;
-  const picoseconds takes = is_local_peer(sender) ? in_.costs().flag : in_.costs().latency;
-  in_.schedule(local() + in_.disturbed(takes), event::kind::credit, sender, &on, upto);
+  const bool in_node = is_local_peer(sender);
+  const picoseconds takes = in_.disturbed(in_node ? in_.costs().flag : in_.costs().latency);
+  const picoseconds comes = in_node ? local() + takes : in_.passes(number_, sender, local(), takes);
+  if (comes != outages::never) in_.schedule(comes, event::kind::credit, sender, &on, upto);
 }
 
 }  // namespace muster::sim

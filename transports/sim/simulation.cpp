@@ -6,38 +6,13 @@
 
 #include <muster/base/prefetch.hpp>
 
+#include "transports/sim/core.hpp"
+
 namespace muster::sim {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what, const std::string& expected) {
   throw error(errc::invalid_argument, "simulation: " + what + "; expected " + expected);
-}
-
-void require_share(const char* name, double share) {
-  if (!(share >= 0 && share <= 1)) {
-    refuse(std::string("faults.") + name + " is " + std::to_string(share), "a share from 0 to 1");
-  }
-}
-
-void require_time(const char* name, double ns) {
-  constexpr double longest = 1e15;  // 11 days
-  if (!(ns >= 0 && ns <= longest)) {
-    refuse(std::string("faults.") + name + " is " + std::to_string(ns), "a time from 0 to 1e15 ns");
-  }
-}
-
-void require(const faults& wrong, std::size_t ranks) {
-  require_share("delayed", wrong.delayed);
-  require_share("repeated", wrong.repeated);
-  require_time("longest_delay_ns", wrong.longest_delay_ns);
-  require_time("noticed_after_ns", wrong.noticed_after_ns);
-  for (const faults::death& each : wrong.deaths) {
-    require_time("deaths.at_ns", each.at_ns);
-    if (each.rank >= ranks) {
-      refuse("faults.deaths names rank " + std::to_string(each.rank),
-             "a rank from 0 to " + std::to_string(ranks - 1));
-    }
-  }
 }
 
 std::vector<std::size_t> filled_cluster(const model& of) {
@@ -93,7 +68,8 @@ simulation::simulation(const sim::model& of, muster::catalog rows, sim::options 
       options_(std::move(how)),
       machine_(measured_by(of)),
       costs_(costs_of(of)),
-      random_(options_.seed) {
+      random_(options_.seed),
+      outages_(options_.faults) {
   if (options_.buffers_in_turn == 0) refuse("buffers_in_turn is 0", "at least 1");
   machine_.foreign_by_hand = options_.foreign_from;
   if (options_.foreign_from != 0) machine_.zero_copy_from = options_.foreign_from;
@@ -106,11 +82,12 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
       refuse("node_of has node " + std::to_string(node), "numbers below 2^32");
     }
   }
-  require(options_.faults, node_of.size());
   const frame_pool::binding bound(pool_.get());
   shape_.emplace(places_of(node_of, model_.cluster));
   records_.emplace(wire::lanes * shape_->size() * sizeof(wire::call_record));
+  require_sense(options_.faults, shape_->size(), shape_->nodes(), model_.network.rails);
   states_.resize(shape_->size(), wire::liveness::alive);
+  if (options_.faults.silence_ns > 0) lost_.resize(shape_->size() * shape_->size());
   gathering_.emplace(shape_->size());
   if (options_.watch_reads) order_.emplace(shape_->size());
   const std::vector<std::size_t> first_core = make_nodes();
@@ -145,7 +122,7 @@ simulation::~simulation() {
   const frame_pool::binding bound(pool_.get());
   ending_ = true;
   // Ranks end one by one: what one has lent is not to be read any more by the next.
-  failure_word_.store(1, std::memory_order_relaxed);
+  for (const auto& each : nodes_) each->failure.end();
   for (sim::rank& each : ranks_) each.stop();
   ranks_.clear();
 }
@@ -187,9 +164,7 @@ void simulation::run(const program& each) {
   program_ = each;
   running_ = size();
   for (sim::rank& one : ranks_) one.wake();
-  for (const faults::death& one : options_.faults.deaths) {
-    schedule(from_ns(one.at_ns), event::kind::die, one.rank);
-  }
+  schedule_faults();
   constexpr std::uint64_t between_reports = std::uint64_t{1} << 16;
   while (running_ != 0) {
     if (queue_.empty()) {
@@ -215,8 +190,9 @@ void simulation::read_prematurely(std::size_t reader, std::size_t writer,
 // Where an operation has failed, its buffers may be gone.
 void simulation::require_unchanged(channel& on, std::uint64_t from_byte) {
   const channel::pair& of = on.of();
-  const bool is_whole = !failure_ && !ending_ && !ranks_[of.from].dead_ &&
-                        (of.team == 0 || !team_at(of.team).failure());
+  const std::size_t node = shape_->node_of(of.from);
+  const bool is_whole = !nodes_[node]->failure.why() && !ending_ && !ranks_[of.from].dead_ &&
+                        (of.team == 0 || !team_at(of.team).failure_on(node).why());
   const bool is_unchanged = !is_whole || on.is_unchanged(from_byte);
   on.let_go(from_byte);
   if (is_unchanged || !premature_.empty()) return;
@@ -268,6 +244,9 @@ void simulation::happen(const event& one) {
     case event::kind::turn:
       return whose.core_.turn(one.value);
     case event::kind::work_done:
+      if (whose.core_.paused_until() > now_) {
+        return schedule(whose.core_.paused_until(), one.what, one.rank);
+      }
       return whose.finish_work();
     case event::kind::store:
       return become_visible(one);
@@ -293,18 +272,22 @@ void simulation::happen(const event& one) {
     case event::kind::deadline:
       return whose.meet_deadline();
     case event::kind::die:
-      if (whose.is_over() || whose.is_dead()) return;
-      --running_;
-      whose.die();
-      gathering_->give_up(one.rank);
-      meet_if_all_came();
-      return schedule(now_ + from_ns(options_.faults.noticed_after_ns), event::kind::notice_death,
-                      one.rank);
+      return die(whose);
+    case event::kind::die_with_host:
+      return die_with_host(whose);
     case event::kind::notice_death:
       states_[one.rank] = wire::liveness::died;
       return all_look();
+    case event::kind::stop:
+      return whose.core_.pause_until(static_cast<picoseconds>(one.value));
+    case event::kind::lose:
+      return lose(one.rank, one.value);
+    case event::kind::tell:
+      return tell(one);
+    case event::kind::told:
+      return hear_told(one);
     case event::kind::notice_failure:
-      return all_look();
+      return look_on(shape_->node_of(one.rank));
   }
 }
 
@@ -335,11 +318,14 @@ void simulation::transmit(const event& one) {
   auto& sent = *static_cast<message*>(one.subject);
   const std::size_t sender = sent.from;
   node_interfaces& interfaces = whereabouts_[sender].on->interfaces;
-  sent.rail = interfaces.choose_rail(sent.bytes);
+  if (is_cut_off(sent)) return drop(sent);
+  sent.rail = one.value == 0 ? interfaces.choose_rail(sent.bytes) : interfaces.next_rail();
+  if (waits_for_rail(shape_->node_of(sender), sent, one)) return;
   const auto passage = interfaces.send(now_, queue_pair(sender, sent.to), sent.bytes, sent.rail);
   if (sent.leaves_later) {
     if (options_.watch_reads) sent.on->hold(sent);
     schedule(passage.ends, event::kind::left, sender, sent.on, sent.from_byte);
+    sent.leaves_later = false;
   }
   schedule(passage.begins + disturbed(costs_.latency), event::kind::reach, sender, &sent);
   if (!random_.chance(options_.faults.repeated)) return;
@@ -352,7 +338,10 @@ void simulation::transmit(const event& one) {
 
 void simulation::reach(const event& one) {
   auto& sent = *static_cast<message*>(one.subject);
+  if (nodes_[shape_->node_of(sent.to)]->is_gone) return drop(sent);
   node_interfaces& interfaces = whereabouts_[sent.to].on->interfaces;
+  if (one.value != 0) sent.rail = interfaces.next_rail();
+  if (waits_for_rail(shape_->node_of(sent.to), sent, one)) return;
   const auto passage =
       interfaces.receive(now_, queue_pair(sent.to, sent.from), sent.bytes, sent.rail);
   schedule(passage.ends, event::kind::deliver, sent.to, &sent);
@@ -363,6 +352,7 @@ void simulation::arrive(const event& one) {
   channel& on = *sent.on;
   const std::size_t sender = sent.from;
   sim::rank& receiver = ranks_[sent.to];
+  if (has_lost(sent.to, sender)) return drop(sent);
   hear(sender);
   if (options_.trace != nullptr) options_.trace->arrives(sent.to, sent.number, now_);
   if (on.deliver(sent)) {
@@ -437,15 +427,6 @@ void simulation::free_message(message& one) noexcept {
   free_messages_ = &one;
 }
 
-// ---- the job
-
-void simulation::break_job(const wire::failure& why) noexcept {
-  if (failure_ || ending_) return;
-  failure_ = why;
-  failure_word_.store(1, std::memory_order_relaxed);
-  schedule(now_ + costs_.latency, event::kind::notice_failure, 0);
-}
-
 // ---- teams made from others
 
 std::uint64_t simulation::make_team(std::vector<std::size_t> members, const wire::extent& much) {
@@ -462,23 +443,12 @@ void simulation::leave(team_memory& one, picoseconds quiet) noexcept {
   teams_.erase(known);
 }
 
-void simulation::break_team(team_memory& one, const wire::failure& why) noexcept {
-  const bool is_over = ending_ || (failure_ && !one.is_of_survivors());
-  if (is_over || !one.fail(why)) return;
-  schedule(now_ + costs_.latency, event::kind::notice_failure, 0);
-}
-
-// All that a rank said is heard before it is seen to have left.
-wire::liveness simulation::state(std::size_t number) const noexcept {
-  const bool left = states_[number] == wire::liveness::left;
-  return left && !all_heard(number) ? wire::liveness::alive : states_[number];
-}
-
 bool simulation::all_heard(std::size_t number) const noexcept {
   return whereabouts_[number].unheard == 0;
 }
 
 void simulation::end_program(sim::rank& of) noexcept {
+  if (!ending_) of.fabric().tell_before_leaving();
   states_[of.number()] = wire::liveness::left;
   if (ending_) return;
   --running_;
@@ -495,13 +465,6 @@ void simulation::meet_if_all_came() noexcept {
   if (!gathering_->meet(running_)) return;
   for (const sim::rank& each : ranks_) {
     schedule(std::max(now_, gathering_->met_at()), event::kind::run, each.number());
-  }
-}
-
-void simulation::all_look() noexcept {
-  for (sim::rank& each : ranks_) {
-    each.to_check_ = true;
-    each.wake();
   }
 }
 

@@ -24,6 +24,7 @@
 #include "transports/sim/core.hpp"
 #include "transports/sim/counters.hpp"
 #include "transports/sim/event_queue.hpp"
+#include "transports/sim/faults.hpp"
 #include "transports/sim/gathering.hpp"
 #include "transports/sim/happens_before.hpp"
 #include "transports/sim/links.hpp"
@@ -35,19 +36,6 @@
 #include "transports/sim/trace.hpp"
 
 namespace muster::sim {
-
-/// What goes wrong, at random from the simulation's seed.
-struct faults {
-  double delayed = 0;           ///< share of messages and flags that take longer
-  double longest_delay_ns = 0;  ///< by up to this
-  double repeated = 0;          ///< share of messages between nodes that arrive twice
-  struct death {
-    std::size_t rank;
-    double at_ns;
-  };
-  std::vector<death> deaths = {};
-  double noticed_after_ns = 10'000;  ///< a death, by the other ranks
-};
 
 struct options {
   /// The node of each rank; their number is that of the ranks. Empty: the model's cluster, filled.
@@ -136,7 +124,6 @@ public:
   picoseconds awake_for(std::size_t number) const noexcept;
   sim::trace* trace() const noexcept { return options_.trace; }
   wire::call_record* records() noexcept;
-  const std::atomic<std::uint32_t>& failure_word() const noexcept { return failure_word_; }
 
   /// \param whose a rank
   void schedule(picoseconds when, event::kind what, std::size_t whose, void* subject = nullptr,
@@ -175,15 +162,27 @@ public:
   void unmake_team(std::uint64_t number) noexcept { teams_.erase(number); }
   /// A rank leaves a team, whose flags are all visible at `quiet`.
   void leave(team_memory& one, picoseconds quiet) noexcept;
-  void break_team(team_memory& one, const wire::failure& why) noexcept;
   node& node_at(std::size_t number) noexcept { return *nodes_[number]; }
 
-  void break_job(const wire::failure& why) noexcept;
-  const std::optional<wire::failure>& failure() const noexcept { return failure_; }
+  /// A team, or the job where the number is 0, is broken for the ranks of a node, unless it was.
+  void break_on(std::size_t node, std::uint64_t team, const wire::failure& why) noexcept;
+  /// A rank tells the other nodes of a team why that is broken.
+  void tell_failure(std::size_t from, std::uint64_t team, const wire::failure& why) noexcept;
   muster::catalog rows() const noexcept { return rows_; }
   /// Some rank got on.
   void moved() noexcept { ++moves_; }
-  wire::liveness state(std::size_t number) const noexcept;
+  /// What a rank knows of another's life.
+  wire::liveness state(std::size_t observer, std::size_t number) const noexcept;
+  /// Whether a rank holds another for dead, since it has not heard of it.
+  bool has_lost(std::size_t observer, std::size_t number) const noexcept {
+    return !lost_.empty() && lost_[observer * size() + number];
+  }
+  /// When what leaves one rank for another arrives there, in whatever way; `outages::never` if it
+  /// does not.
+  picoseconds passes(std::size_t from, std::size_t to, picoseconds leaves,
+                     picoseconds takes) const noexcept;
+  /// Whether some rank holds this one for dead so, or this one some rank.
+  bool is_apart(std::size_t number) const noexcept;
   bool all_heard(std::size_t number) const noexcept;
   void end_program(sim::rank& of) noexcept;
   /// A rank has come to a meeting, as of `when`; the meeting's number.
@@ -195,6 +194,30 @@ private:
   void make_ranks(const std::vector<std::size_t>& node_of);
   /// And their cores; the number of each node's first.
   std::vector<std::size_t> make_nodes();
+  // ---- faults
+  void schedule_faults();
+  /// Ranks of other nodes do not hear of a rank in this time, in nanoseconds.
+  void schedule_silence(std::size_t of, double from, double until);
+  /// A rank does not hear of those of other nodes.
+  void schedule_silence_around(std::size_t observer, double from, double until);
+  void schedule_loss(std::size_t observer, std::size_t lost, double from, double until);
+  void end_rank(sim::rank& one) noexcept;
+  void die(sim::rank& one) noexcept;
+  void die_with_host(sim::rank& one) noexcept;
+  void lose(std::size_t observer, std::size_t number) noexcept;
+  /// News of a failure leave, arrive.
+  void tell(const event& one);
+  void hear_told(const event& one);
+  /// Whether news have to wait at a node, and come again later or not at all.
+  bool waits_at(std::size_t node, const event& one);
+  /// The same for a message.
+  bool waits_for_rail(std::size_t node, message& sent, const event& one);
+  picoseconds rail_is_back(std::size_t node, std::size_t rail) const noexcept;
+  bool is_cut_off(const message& sent) const noexcept;
+  void drop(message& lost) noexcept;
+  static void look(sim::rank& one) noexcept;
+  void look_on(std::size_t node) noexcept;
+
   void require_unchanged(channel& on, std::uint64_t from_byte);
   /// Has the cache lines of coming events fetched.
   void look_ahead() const noexcept;
@@ -241,9 +264,17 @@ private:
   bool ending_ = false;
   std::optional<gathering> gathering_;
 
-  std::atomic<std::uint32_t> failure_word_{0};
-  std::optional<wire::failure> failure_;
   std::vector<wire::liveness> states_;
+  sim::outages outages_;
+  std::vector<bool> lost_;  // by observer, then rank; empty where nobody loses anybody so
+  /// What a rank has told another node.
+  struct news {
+    std::size_t from;
+    std::size_t node;
+    std::uint64_t team;
+    wire::failure why;
+  };
+  std::deque<news> told_;
 
   std::optional<muster::shape> shape_;
   std::optional<pages> records_;

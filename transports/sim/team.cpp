@@ -17,7 +17,10 @@ team_memory::team_memory(simulation& in, std::uint64_t number, std::vector<std::
   const std::size_t records = much_.lanes * members_.size() * sizeof(wire::call_record);
   std::size_t end = (records + page - 1) / page * page;
   for (const auto& [node, ranks] : ranks_on) {
-    boards_.push_back({.node = node, .ranks = ranks, .offset = end});
+    boards_.push_back({.node = node,
+                       .ranks = ranks,
+                       .offset = end,
+                       .failure = std::make_unique<failure_record>()});
     end += wire::board::bytes(ranks, much_);
   }
   memory_.emplace(end);
@@ -38,11 +41,12 @@ wire::board team_memory::board_on(std::size_t node) const noexcept {
   return {memory_->data() + here->offset, here->ranks, much_};
 }
 
-bool team_memory::fail(const wire::failure& why) {
-  if (failure_) return false;
-  failure_ = why;
-  failure_word_.store(1, std::memory_order_relaxed);
-  return true;
+bool team_memory::is_on(std::size_t node) const noexcept {
+  return std::ranges::find(boards_, node, &node_board::node) != boards_.end();
+}
+
+failure_record& team_memory::failure_on(std::size_t node) noexcept {
+  return *std::ranges::find(boards_, node, &node_board::node)->failure;
 }
 
 bool team_memory::leave(picoseconds quiet) noexcept {

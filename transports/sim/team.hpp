@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <muster/wire/membership.hpp>
 
 #include "transports/sim/clock.hpp"
+#include "transports/sim/failure_record.hpp"
 #include "transports/sim/node.hpp"
 
 namespace muster::sim {
@@ -37,11 +37,10 @@ public:
   wire::call_record* records() const noexcept;
   wire::board board_on(std::size_t node) const noexcept;
 
-  const std::atomic<std::uint32_t>& failure_word() const noexcept { return failure_word_; }
-  const std::optional<wire::failure>& failure() const noexcept { return failure_; }
+  /// Whether a node has members.
+  bool is_on(std::size_t node) const noexcept;
+  failure_record& failure_on(std::size_t node) noexcept;
   bool is_of_survivors() const noexcept { return much_.made_by_survivors; }
-  /// False where it is broken already.
-  bool fail(const wire::failure& why);
 
   /// A rank has left, whose flags are all visible at `quiet`. True for the last one.
   bool leave(picoseconds quiet) noexcept;
@@ -52,6 +51,7 @@ private:
     std::size_t node;
     std::size_t ranks;
     std::size_t offset;
+    std::unique_ptr<failure_record> failure;
   };
 
   simulation& in_;
@@ -60,9 +60,7 @@ private:
   wire::extent much_;
   std::vector<node_board> boards_;
   std::optional<pages> memory_;  // records, then the boards
-  std::atomic<std::uint32_t> failure_word_{0};
-  std::optional<wire::failure> failure_;
-  std::size_t left_ = 0;  // ranks
+  std::size_t left_ = 0;         // ranks
   picoseconds quiet_at_ = 0;
 };
 
