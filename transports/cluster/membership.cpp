@@ -1,6 +1,7 @@
 #include "transports/cluster/membership.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::cluster {
 
@@ -37,15 +38,21 @@ std::optional<wire::failure> membership::failed() const {
 
 void membership::fail(const wire::failure& why) noexcept {
   if (break_here(why)) return by_.news.tell_failure(in_.team, in_.members, why);
+  // Whoever broke it may have died before it told all, or be out of reach of some.
+  repeat_failure();
   // Of a rank that died here only this machine's memory says so.
   if (const auto of_job = job_.here().failed()) by_.news.tell_job_failure(*of_job);
 }
 
 void membership::tell_before_leaving() noexcept {
-  if (const auto why = shared_.failure().read()) {
-    by_.news.repeat_failure(in_.team, in_.members, *why);
-  }
+  repeat_failure();
   if (const auto of_job = job_.here().failed()) by_.news.repeat_job_failure(*of_job);
+}
+
+void membership::repeat_failure() noexcept {
+  const auto why = shared_.failure().read();
+  if (!why || std::exchange(has_repeated_, true)) return;
+  by_.news.repeat_failure(in_.team, in_.members, *why);
 }
 
 bool membership::break_here(const wire::failure& why) noexcept {

@@ -68,6 +68,9 @@ private:
   wire::recorded_call last_call() const noexcept override;
   std::size_t rank() const noexcept override { return in_.rank; }
 
+  /// Tells those members of other machines that this rank talks to why the team is broken, if it
+  /// is, once.
+  void repeat_failure() noexcept;
   /// False where the team is broken already.
   bool break_here(const wire::failure& why) noexcept;
   /// A member's place among those of this machine.
@@ -78,6 +81,7 @@ private:
   view in_;
   senses by_;
   std::size_t lanes_;
+  bool has_repeated_ = false;  // why the team is broken
   // Of ranks of other machines: what they have said that they called last, whether they have been
   // asked since, and until when they are not asked again, which would wake both each time.
   struct remote {

@@ -100,7 +100,10 @@ void newsroom::repeat_failure(std::uint64_t team, std::span<const std::size_t> m
 }
 
 void newsroom::repeat_job_failure(const wire::failure& why) noexcept {
-  if (all_know_) return;
+  if (!std::exchange(has_told_job_, true)) tell_connected(why);
+}
+
+void newsroom::tell_connected(const wire::failure& why) {
   for (std::size_t rank = 0; rank < job_.size(); ++rank) {
     if (others_.is_open_to(rank)) tell_failure(rank, 0, kind::job_failure, why);
   }
@@ -114,7 +117,8 @@ void newsroom::tell_newcomers(std::uint64_t team, kind what, const wire::failure
 }
 
 void newsroom::tell_job_failure(const wire::failure& why) noexcept {
-  if (std::exchange(all_know_, true)) return;
+  if (std::exchange(has_told_job_, true)) return;
+  if (has_heard_job_) return tell_connected(why);
   for (std::size_t rank = 0; rank < job_.size(); ++rank) {
     if (!job_.is_here(rank)) tell_failure(rank, 0, kind::job_failure, why);
   }
@@ -138,7 +142,7 @@ void newsroom::read(std::size_t peer, const stream::frame& head, std::span<const
       return;
     case kind::job_failure:
       if (const auto told = told_in<told_failure>(bytes)) {
-        all_know_ = true;  // it was told to all
+        has_heard_job_ = true;
         job_.here().fail(failure_in(*told));
       }
       return;

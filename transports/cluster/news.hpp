@@ -57,7 +57,8 @@ public:
   void repeat_failure(std::uint64_t team, std::span<const std::size_t> members,
                       const wire::failure& why) noexcept;
   void repeat_job_failure(const wire::failure& why) noexcept;
-  /// Breaks the job for the ranks of other machines, unless they know.
+  /// Breaks the job for the ranks of other machines, once; where another rank has told this one,
+  /// for those alone who are connected to this rank, or will be.
   void tell_job_failure(const wire::failure& why) noexcept;
   /// What this rank says when it leaves, without bytes.
   stream::frame farewell() const noexcept;
@@ -72,6 +73,7 @@ private:
   void send(std::size_t to, std::uint64_t team, std::size_t from, kind what,
             std::vector<std::byte> bytes);
   void tell_failure(std::size_t to, std::uint64_t team, kind what, const wire::failure& why);
+  void tell_connected(const wire::failure& why);
   void tell_newcomers(std::uint64_t team, kind what, const wire::failure& why);
   void hear_failure(std::uint64_t team, const wire::failure& why);
 
@@ -79,7 +81,10 @@ private:
   std::size_t rank_;
   stream::remote_ranks& others_;
   stream::connections* all_ = nullptr;
-  bool all_know_ = false;  // that the job is broken
+  // That the job is broken was told by this rank to all that it should tell; by another one to it,
+  // which may be out of reach of some.
+  bool has_told_job_ = false;
+  bool has_heard_job_ = false;
   std::unordered_map<std::uint64_t, team_news*> teams_;
   std::unordered_map<std::uint64_t, wire::failure> early_;  // of teams not made here yet
 };
