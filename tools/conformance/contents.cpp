@@ -1,6 +1,7 @@
 #include "tools/conformance/contents.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -98,6 +99,15 @@ struct reals {
   static T combined(const spec& call, T a, T b) { return real_combined(call, a, b); }
 };
 
+// As `ldexp` and `ilogb`, which take many times as long, of what no float is too large or small
+// for.
+double two_to(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+int exponent_of(double value) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52) - 1023;
+}
+
 /// Floating point in 16 bits, so many of them for the fraction.
 template <int fraction_bits>
 struct halves {
@@ -111,7 +121,7 @@ struct halves {
     const int fraction = bits & ((1 << fraction_bits) - 1);
     const int units = exponent == 0 ? fraction : fraction + (1 << fraction_bits);
     const auto value = static_cast<float>(
-        std::ldexp(units, std::max(exponent, 1) - 1 + least_exponent - fraction_bits));
+        units * two_to(std::max(exponent, 1) - 1 + least_exponent - fraction_bits));
     const float magnitude = exponent == infinite ? INFINITY : value;
     return bits >> 15 == 0 ? magnitude : -magnitude;
   }
@@ -119,9 +129,8 @@ struct halves {
   /// To nearest, ties to even.
   static std::uint16_t encoded(float value) {
     const double magnitude = std::abs(static_cast<double>(value));
-    const int exponent =
-        magnitude == 0 ? least_exponent : std::max(std::ilogb(magnitude), least_exponent);
-    const double units = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));
+    const int exponent = std::max(exponent_of(magnitude), least_exponent);
+    const double units = std::nearbyint(magnitude * two_to(fraction_bits - exponent));
     const auto bits = static_cast<int>(units) + ((exponent - least_exponent) << fraction_bits);
     const int most = infinite << fraction_bits;
     return static_cast<std::uint16_t>(std::min(bits, most) | (std::signbit(value) ? 0x8000 : 0));

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -10,20 +12,41 @@
 
 namespace muster::sim {
 
-pages::pages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
-  void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+namespace {
+
+/// Less than that is not worth a call of the system.
+constexpr std::size_t mapped_from = 65'536;
+constexpr std::align_val_t alignment{wire::cache_line};
+
+std::byte* map(std::size_t bytes) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     throw error(errc::resource, "simulation: no " + std::to_string(bytes) + " bytes to reserve");
   }
-  data_ = static_cast<std::byte*>(memory);
+  return static_cast<std::byte*>(memory);
 }
+
+std::byte* allocate_zeroed(std::size_t bytes) {
+  void* const memory = ::operator new(bytes, alignment);
+  return static_cast<std::byte*>(std::memset(memory, 0, bytes));
+}
+
+}  // namespace
+
+pages::pages(std::size_t bytes)
+    : data_(bytes >= mapped_from ? map(bytes) : allocate_zeroed(bytes)), bytes_(bytes) {}
 
 pages::pages(pages&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
 
 pages::~pages() {
-  if (data_ != nullptr) ::munmap(data_, bytes_);
+  if (data_ == nullptr) return;
+  if (bytes_ >= mapped_from) {
+    ::munmap(data_, bytes_);
+  } else {
+    ::operator delete(data_, alignment);
+  }
 }
 
 node::node(const model& of, std::size_t ranks)

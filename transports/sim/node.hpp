@@ -19,7 +19,7 @@ namespace muster::sim {
 class core;
 class rank;
 
-/// Zeroed pages that take memory only where they are touched.
+/// Zeroed memory. Where it is long, it takes memory only where it is touched.
 class pages {
 public:
   explicit pages(std::size_t bytes);
