@@ -64,7 +64,8 @@ failure_record& record_of(const rank& of, simulation& in, team_memory* shared) n
 
 membership::membership(rank& of, simulation& in, team_memory* shared) noexcept
     : wire::membership({.failure = &record_of(of, in, shared).word(),
-                        .job_failure = shared != nullptr && shared->is_of_survivors()
+                        .job_failure = shared != nullptr && shared->is_of_survivors() &&
+                                               !in.has(defect::survivors_break)
                                            ? nullptr
                                            : &record_of(of, in, nullptr).word(),
                         .records = records_of(in, shared),
@@ -86,16 +87,19 @@ std::optional<wire::failure> membership::failed() const {
 
 void membership::fail(const wire::failure& why) noexcept {
   if (rank_.is_dead() || in_.is_ending()) return;
-  if (broken()) return;
-  in_.break_on(node(), team(), why);
-  has_told_ = true;
-  in_.tell_failure(rank_.number(), team(), why);
+  if (!broken()) {
+    in_.break_on(node(), team(), why);
+  } else if (in_.has(defect::told_by_finder)) {
+    return;
+  }
+  pass_failure_on();
+  if (fails_with_job()) rank_.fabric().pass_failure_on();
 }
 
-void membership::tell_before_leaving() noexcept {
-  if (rank_.is_dead() || in_.is_ending() || std::exchange(has_told_, true)) return;
+void membership::pass_failure_on() noexcept {
   const auto& why = record_of(rank_, in_, shared_).why();
-  if (why) in_.tell_failure(rank_.number(), team(), *why);
+  if (!why || rank_.is_dead() || in_.is_ending() || std::exchange(has_told_, true)) return;
+  in_.tell_failure(rank_.number(), team(), *why);
 }
 
 wire::liveness membership::state(std::size_t rank) const noexcept {
@@ -128,7 +132,7 @@ fabric::fabric(rank& of, simulation& in, team_memory& shared)
 
 fabric::~fabric() {
   if (shared_ == nullptr) return;
-  members_.tell_before_leaving();
+  members_.pass_failure_on();
   in_.leave(*shared_, rank_.quiet_at());
 }
 

@@ -53,9 +53,9 @@ public:
   /// Whatever comes wakes a rank.
   void watch(std::size_t) noexcept override {}
   wire::recorded_call called(std::size_t lane, std::size_t rank) const noexcept override;
-  /// Tells members of other nodes why the team is broken, if it is, before they hear that this rank
-  /// has left.
-  void tell_before_leaving() noexcept;
+  /// Tells members of other nodes why the team is broken, if it is, once. Each rank that goes on or
+  /// leaves does: whoever found it may have died before it told all, or be out of reach of some.
+  void pass_failure_on() noexcept;
 
 private:
   std::size_t node() const noexcept;
@@ -81,7 +81,8 @@ public:
 
   /// The rank of the job that a member is.
   std::size_t in_job(std::size_t member) const noexcept;
-  void tell_before_leaving() noexcept { members_.tell_before_leaving(); }
+  /// See `membership::pass_failure_on`.
+  void pass_failure_on() noexcept { members_.pass_failure_on(); }
 
   // ---- wire::fabric
   wire::memory_handle provide(std::span<const std::size_t> members, std::size_t turn,

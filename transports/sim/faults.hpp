@@ -55,6 +55,17 @@ struct faults {
   double silence_ns = 0;
 };
 
+/// What the simulator itself does wrong: whoever looks for bugs must find each.
+enum class defect {
+  none,
+  told_by_finder,      ///< only who finds a failure tells other nodes of it, not who goes on
+  lost_on_one_side,    ///< a rank that is held for dead does not learn of that
+  left_unheard,        ///< a rank is seen to have left before what it said is heard
+  flags_overtake,      ///< a rank's flags become visible in any order
+  survivors_break,     ///< a team of survivors is broken by what broke the job before
+  lost_while_cut_off,  ///< what comes to a node that is out of reach is lost
+};
+
 /// \throws error where they make no sense for so many ranks, nodes and rails of each
 void require_sense(const faults& wrong, std::size_t ranks, std::size_t nodes, std::size_t rails);
 

@@ -13,8 +13,10 @@ void rank::announce(wire::counter& word, std::uint64_t value) noexcept {
   if (happens_before* const order = in_.order()) order->announce(number_);
   in_.say(number_);
   // Strictly one after the other: what a rank announces becomes visible in that order.
-  last_visible_ = std::max(local() + in_.disturbed(in_.costs().flag), last_visible_ + 1);
-  in_.schedule(last_visible_, event::kind::store, number_, &word, value);
+  const picoseconds visible = local() + in_.disturbed(in_.costs().flag);
+  last_visible_ = std::max(visible, last_visible_ + 1);
+  const bool in_order = !in_.has(defect::flags_overtake);
+  in_.schedule(in_order ? last_visible_ : visible, event::kind::store, number_, &word, value);
 }
 
 wire::origin rank::lend(std::span<const std::byte> bytes, bool foreign) const noexcept {

@@ -87,6 +87,7 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
   records_.emplace(wire::lanes * shape_->size() * sizeof(wire::call_record));
   require_sense(options_.faults, shape_->size(), shape_->nodes(), model_.network.rails);
   states_.resize(shape_->size(), wire::liveness::alive);
+  ended_at_.resize(shape_->size());
   if (options_.faults.silence_ns > 0) lost_.resize(shape_->size() * shape_->size());
   gathering_.emplace(shape_->size());
   if (options_.watch_reads) order_.emplace(shape_->size());
@@ -276,7 +277,7 @@ void simulation::happen(const event& one) {
     case event::kind::die_with_host:
       return die_with_host(whose);
     case event::kind::notice_death:
-      states_[one.rank] = wire::liveness::died;
+      end_life(one.rank, wire::liveness::died);
       return all_look();
     case event::kind::stop:
       return whose.core_.pause_until(static_cast<picoseconds>(one.value));
@@ -448,8 +449,8 @@ bool simulation::all_heard(std::size_t number) const noexcept {
 }
 
 void simulation::end_program(sim::rank& of) noexcept {
-  if (!ending_) of.fabric().tell_before_leaving();
-  states_[of.number()] = wire::liveness::left;
+  if (!ending_) of.fabric().pass_failure_on();
+  end_life(of.number(), wire::liveness::left);
   if (ending_) return;
   --running_;
   meet_if_all_came();

@@ -59,6 +59,7 @@ struct options {
   /// is in the caches only if all of it fits.
   std::size_t buffers_in_turn = 1;
   sim::faults faults = {};
+  sim::defect defect = sim::defect::none;
   /// Filled as the simulation runs; outlives it.
   sim::trace* trace = nullptr;
   /// Called every so many events, with their number so far, if set.
@@ -117,6 +118,7 @@ public:
   const muster::machine& machine() const noexcept { return machine_; }
   bool with_payload() const noexcept { return options_.payload; }
   bool is_ending() const noexcept { return ending_; }
+  bool has(sim::defect one) const noexcept { return options_.defect == one; }
   /// What happened before what, if reads are watched.
   happens_before* order() noexcept { return order_ ? &*order_ : nullptr; }
   void read_prematurely(std::size_t reader, std::size_t writer, const std::string& operation);
@@ -196,11 +198,16 @@ private:
   std::vector<std::size_t> make_nodes();
   // ---- faults
   void schedule_faults();
+  /// All look then whether they wait in vain.
+  void schedule_looks(picoseconds when);
   /// Ranks of other nodes do not hear of a rank in this time, in nanoseconds.
   void schedule_silence(std::size_t of, double from, double until);
   /// A rank does not hear of those of other nodes.
   void schedule_silence_around(std::size_t observer, double from, double until);
   void schedule_loss(std::size_t observer, std::size_t lost, double from, double until);
+  void end_life(std::size_t number, wire::liveness how) noexcept;
+  /// Whether a rank can have been told how another one ended.
+  bool is_end_told(std::size_t observer, std::size_t number) const noexcept;
   void end_rank(sim::rank& one) noexcept;
   void die(sim::rank& one) noexcept;
   void die_with_host(sim::rank& one) noexcept;
@@ -265,6 +272,7 @@ private:
   std::optional<gathering> gathering_;
 
   std::vector<wire::liveness> states_;
+  std::vector<picoseconds> ended_at_;
   sim::outages outages_;
   std::vector<bool> lost_;  // by observer, then rank; empty where nobody loses anybody so
   /// What a rank has told another node.

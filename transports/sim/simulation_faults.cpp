@@ -26,10 +26,17 @@ void simulation::schedule_faults() {
   }
   for (const faults::outage& one : all.outages) {
     if (one.rail != faults::all_rails) continue;
+    if (one.until_ns != faults::for_ever) schedule_looks(from_ns(one.until_ns));
     for (const rank* each : nodes_[one.node]->ranks) {
       schedule_silence(each->number(), one.from_ns, one.until_ns);
       schedule_silence_around(each->number(), one.from_ns, one.until_ns);
     }
+  }
+}
+
+void simulation::schedule_looks(picoseconds when) {
+  for (const auto& each : nodes_) {
+    schedule(when, event::kind::notice_failure, each->ranks[0]->number());
   }
 }
 
@@ -73,12 +80,24 @@ void simulation::die_with_host(sim::rank& one) noexcept {
 
 // ---- lives
 
+void simulation::end_life(std::size_t number, wire::liveness how) noexcept {
+  states_[number] = how;
+  ended_at_[number] = now_;
+}
+
 // All that a rank said is heard before it is seen to have left.
 wire::liveness simulation::state(std::size_t observer, std::size_t number) const noexcept {
-  const bool left = states_[number] == wire::liveness::left;
-  if (left && all_heard(number)) return wire::liveness::left;
+  const wire::liveness end = states_[number];
+  const bool left = end == wire::liveness::left;
+  const bool is_heard = all_heard(number) || has(defect::left_unheard);
+  if (left && is_heard && is_end_told(observer, number)) return end;
   if (has_lost(observer, number)) return wire::liveness::died;
-  return left ? wire::liveness::alive : states_[number];
+  return left || !is_end_told(observer, number) ? wire::liveness::alive : end;
+}
+
+bool simulation::is_end_told(std::size_t observer, std::size_t number) const noexcept {
+  if (!outages_.any() || shape_->node_of(observer) == shape_->node_of(number)) return true;
+  return passes(number, observer, ended_at_[number], 0) <= now_;
 }
 
 bool simulation::is_apart(std::size_t number) const noexcept {
@@ -92,6 +111,7 @@ void simulation::lose(std::size_t observer, std::size_t number) noexcept {
   if (ranks_[observer].is_dead() || has_lost(observer, number)) return;
   lost_[observer * size() + number] = true;
   look(ranks_[observer]);
+  if (has(defect::lost_on_one_side)) return;
   // The other one is told that their connection has ended, as soon as it can be.
   const picoseconds there = passes(observer, number, now_, disturbed(costs_.latency));
   if (there != outages::never) schedule(there, event::kind::lose, number, nullptr, observer);
@@ -137,7 +157,7 @@ bool simulation::waits_for_rail(std::size_t node, message& sent, const event& on
     const picoseconds again = now_ + from_ns(options_.faults.resent_after_ns);
     if (model_.network.rails > 1) back = std::min(back, again);
   }
-  if (back == outages::never) {
+  if (back == outages::never || has(defect::lost_while_cut_off)) {
     drop(sent);
   } else {
     schedule(back + disturbed(costs_.latency), one.what, one.rank, &sent, 1);
