@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iomanip>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -30,6 +32,10 @@ std::vector<std::size_t> random_nodes(random_stream& random, std::size_t ranks) 
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < ranks; ++i) result.push_back(random.below(nodes));
   return result;
+}
+
+std::size_t nodes_of(const std::vector<std::size_t>& node_of) {
+  return std::set<std::size_t>(node_of.begin(), node_of.end()).size();
 }
 
 void choose_network(random_stream& random, sim::model::network_parameters& network) {
@@ -74,13 +80,37 @@ void choose_core(random_stream& random, sim::model::core_parameters& core) {
   core.system_call_ns = some_time(random, 2000);
 }
 
-sim::faults random_faults(random_stream& random) {
+/// What nobody notices, but that it takes longer.
+void choose_waits(random_stream& random, const simulated& in, sim::faults& result) {
+  const std::size_t ranks = in.options.node_of.size();
+  const std::size_t nodes = nodes_of(in.options.node_of);
+  const auto stretch = [&](auto one) {
+    one.from_ns = between(random, 100, 3'000'000);
+    one.until_ns = one.from_ns + between(random, 100, 1'000'000);
+    return one;
+  };
+  const std::size_t rails = in.model.network.rails;
+  for (std::size_t i = random.one_in(4) ? 1 + random.below(4) : 0; i > 0; --i) {
+    result.outages.push_back(stretch(sim::faults::outage{
+        .node = random.below(nodes), .from_ns = 0, .rail = random.below(rails)}));
+  }
+  if (random.one_in(8)) {
+    result.outages.push_back(
+        stretch(sim::faults::outage{.node = random.below(nodes), .from_ns = 0}));
+  }
+  if (random.one_in(8))
+    result.stops.push_back(stretch(sim::faults::stop{random.below(ranks), 0, 0}));
+  result.resent_after_ns = between(random, 20'000, 500'000);
+}
+
+sim::faults random_faults(random_stream& random, const simulated& in) {
   sim::faults result;
   if (random.one_in(2)) {
     result.delayed = between(random, 0.001, 0.5);
     result.longest_delay_ns = between(random, 100, 1'000'000);
   }
   if (random.one_in(3)) result.repeated = between(random, 0.01, 0.5);
+  choose_waits(random, in, result);
   return result;
 }
 
@@ -99,24 +129,32 @@ simulated random_simulation(random_stream& random, std::size_t ranks) {
   options.watch_reads = true;
   options.one_process = random.one_in(3);
   if (random.one_in(3)) options.foreign_from = 1 + random.below(100'000);
-  options.faults = random_faults(random);
+  options.faults = random_faults(random, result);
   return result;
 }
 
-std::size_t random_count(random_stream& random, const spec& call, std::size_t ranks) {
-  constexpr std::array<std::size_t, 8> bounds = {1, 6, 64, 1000, 9000, 70'000, 1'200'000, 50};
-  // Long ones rarely, since they take long here, too.
-  std::size_t kind = random.below(bounds.size());
-  if (kind == 6 && !random.one_in(8)) kind = 2;
+/// How long calls may be: as many of these.
+constexpr std::array<std::size_t, 8> lengths = {1, 6, 50, 64, 1000, 9000, 70'000, 1'200'000};
+
+/// Long ones make a case take as long as many others do.
+std::size_t random_lengths(random_stream& random) {
+  constexpr std::size_t usual = 6;
+  if (random.one_in(50)) return lengths.size();
+  return random.one_in(6) ? usual + 1 : usual;
+}
+
+std::size_t random_count(random_stream& random, const spec& call, std::size_t ranks,
+                         std::size_t kinds) {
+  const std::size_t length = lengths[random.below(kinds)];
   const arguments bare = bare_arguments(call, 0);
   const bool blocks = bare.sends_blocks() || bare.receives_blocks();
   const std::size_t most = (std::size_t{3} << 20) / (blocks ? ranks * ranks : ranks);
-  return std::min(random.below(bounds[kind] + 1), most) / call.element();
+  return std::min(random.below(length + 1), most) / call.element();
 }
 
-spec any_call(random_stream& random, std::size_t ranks) {
+spec any_call(random_stream& random, std::size_t ranks, std::size_t kinds) {
   spec call = random_call(random.next(), ranks, 1);
-  if (call.what != collective::barrier) call.count = random_count(random, call, ranks);
+  if (call.what != collective::barrier) call.count = random_count(random, call, ranks, kinds);
   return call;
 }
 
@@ -125,8 +163,9 @@ std::vector<spec> several_calls(random_stream& random, std::size_t ranks) {
   if (random.one_in(5)) {
     return random_calls(random.next(), ranks, 1 + random.below(3 * wire::lanes), 40);
   }
+  const std::size_t kinds = random_lengths(random);
   std::vector<spec> calls(1 + random.below(40));
-  for (spec& each : calls) each = any_call(random, ranks);
+  for (spec& each : calls) each = any_call(random, ranks, kinds);
   return calls;
 }
 
@@ -140,7 +179,7 @@ spec changed(random_stream& random, const spec& call, std::size_t ranks) {
   spec odd = call;
   switch (random.below(4)) {
     case 0:
-      return any_call(random, ranks);
+      return any_call(random, ranks, lengths.size() - 2);
     case 1:
       if (call.what != collective::barrier) odd.count += 1 + random.below(9000);
       break;
@@ -165,20 +204,73 @@ spec different(random_stream& random, const spec& call, std::size_t ranks) {
   }
 }
 
+/// Deaths after the first, some of them while the others learn of it and go on.
+void choose_more_deaths(random_stream& random, const random_case& in, sim::faults& faults) {
+  const double first = faults.deaths[0].at_ns;
+  for (std::size_t i = 1 + random.below(2); i > 0; --i) {
+    const double noticed = random.one_in(4) ? 0 : faults.noticed_after_ns;
+    const double at = first + noticed + between(random, 1, 300'000);
+    faults.deaths.push_back({random.below(in.ranks), at});
+  }
+}
+
+/// Silence between nodes, for so long that ranks hold each other for dead, or nearly so.
+void choose_silence(random_stream& random, random_case& in, double sometime) {
+  sim::options& options = in.in.options;
+  sim::faults& faults = options.faults;
+  const std::size_t nodes = nodes_of(options.node_of);
+  faults.silence_ns = between(random, 1000, 300'000);
+  if (in.what == trouble::host_death) {
+    faults.host_deaths.push_back({random.below(nodes), sometime});
+    return;
+  }
+  const double until = sometime + faults.silence_ns * between(random, 0.5, 4);
+  if (in.what == trouble::pause) {
+    faults.stops.push_back({in.culprit, sometime, until});
+    return;
+  }
+  for (std::size_t i = random.one_in(4) ? 2 : 1; i > 0; --i) {
+    faults.outages.push_back({.node = random.below(nodes),
+                              .from_ns = sometime,
+                              .until_ns = random.one_in(4) ? sim::faults::for_ever : until});
+  }
+}
+
+void choose_times(random_stream& random, random_case& in) {
+  sim::faults& faults = in.in.options.faults;
+  const double sometime = between(random, 100, 3'000'000);
+  in.trouble_at = clock_time(static_cast<std::int64_t>(sometime));
+  switch (in.what) {
+    case trouble::death:
+    case trouble::deaths:
+      faults.deaths.push_back({in.culprit, sometime});
+      faults.noticed_after_ns = some_time(random, 100'000);
+      if (in.what == trouble::deaths) choose_more_deaths(random, in, faults);
+      break;
+    case trouble::deadline:
+      in.how.limit = in.trouble_at;
+      break;
+    case trouble::host_death:
+    case trouble::cut_off:
+    case trouble::pause:
+      choose_silence(random, in, sometime);
+      break;
+    default:
+      break;
+  }
+}
+
 void choose_trouble(random_stream& random, random_case& in) {
-  if (!random.one_in(3)) return;
-  in.what = static_cast<trouble>(1 + random.below(4));
+  if (random.one_in(3)) return;
+  in.what = static_cast<trouble>(1 + random.below(troubles - 1));
   in.culprit = random.below(in.ranks);
   in.odd_call = random.below(in.calls.size());
-  const double sometime = between(random, 100, 3'000'000);
-  if (in.what == trouble::death) {
-    in.in.options.faults.deaths.push_back({in.culprit, sometime});
-    in.in.options.faults.noticed_after_ns = some_time(random, 100'000);
-  }
   if (in.what == trouble::mismatch) in.odd = different(random, in.calls[in.odd_call], in.ranks);
-  if (in.what == trouble::deadline) {
-    in.how.limit = clock_time(static_cast<std::int64_t>(sometime));
+  in.goes_on = !random.one_in(3);
+  if (in.goes_on && random.one_in(6)) {
+    in.impatience = clock_time(static_cast<std::int64_t>(between(random, 10, 300'000)));
   }
+  choose_times(random, in);
 }
 
 }  // namespace
@@ -202,23 +294,69 @@ random_case make_case(std::uint64_t seed) {
 namespace {
 
 std::string_view name(trouble what) {
-  constexpr std::array<std::string_view, 5> names = {
-      "none", "a rank dies", "a rank makes another call", "deadlines", "a rank leaves early"};
+  constexpr std::array<std::string_view, troubles> names = {
+      "none",
+      "a rank dies",
+      "a rank makes another call",
+      "deadlines",
+      "a rank leaves early",
+      "ranks die",
+      "a rank's calls are stopped",
+      "a rank revokes the team",
+      "a host dies",
+      "a host is cut off",
+      "a rank is stopped",
+  };
   return names[static_cast<std::size_t>(what)];
 }
 
 std::string describe_trouble(const random_case& of) {
   std::ostringstream text;
   text << name(of.what);
-  if (of.what == trouble::death) {
-    text << ": rank " << of.culprit << " at " << of.in.options.faults.deaths[0].at_ns << " ns";
-  } else if (of.what == trouble::mismatch) {
+  if (of.what == trouble::mismatch) {
     text << ": rank " << of.culprit << ", call " << of.odd_call << ": " << describe(of.odd);
   } else if (of.what == trouble::deadline) {
     text << ": " << of.how.limit->count() << " ns";
   } else if (of.what == trouble::leaving) {
     text << ": rank " << of.culprit << " before call " << of.odd_call;
+  } else if (of.what == trouble::stop_request || of.what == trouble::revocation) {
+    text << ": rank " << of.culprit << " at " << of.trouble_at.count() << " ns";
   }
+  if (of.goes_on) text << "; those who are left go on";
+  if (of.impatience) {
+    text << ", rank " << of.culprit << " without them after " << of.impatience->count() << " ns";
+  }
+  return text.str();
+}
+
+void describe_stretch(std::ostringstream& text, double from_ns, double until_ns) {
+  text << " from " << from_ns << " ns on";
+  if (until_ns != sim::faults::for_ever) text << " until " << until_ns << " ns";
+  text << "\n";
+}
+
+/// A line each.
+std::string describe_faults(const sim::faults& all) {
+  std::ostringstream text;
+  text << std::setprecision(17);
+  for (const auto& each : all.deaths) {
+    text << "  rank " << each.rank << " dies at " << each.at_ns << " ns, which is seen "
+         << all.noticed_after_ns << " ns later\n";
+  }
+  for (const auto& each : all.host_deaths) {
+    text << "  the host of node " << each.node << " dies at " << each.at_ns << " ns\n";
+  }
+  for (const auto& each : all.outages) {
+    text << "  node " << each.node;
+    if (each.rail != sim::faults::all_rails) text << ", rail " << each.rail << ",";
+    text << " is cut off";
+    describe_stretch(text, each.from_ns, each.until_ns);
+  }
+  for (const auto& each : all.stops) {
+    text << "  rank " << each.rank << " is stopped";
+    describe_stretch(text, each.from_ns, each.until_ns);
+  }
+  if (all.silence_ns > 0) text << "  who is silent for " << all.silence_ns << " ns is dead\n";
   return text.str();
 }
 
@@ -251,105 +389,11 @@ std::string describe(const random_case& of) {
   text += ", " + std::to_string(of.in.model.cluster.cores_a_node) + " cores a node\n";
   text += describe_options(of.in.options) + "; " + describe_conduct(of) + "\n";
   text += "trouble: " + describe_trouble(of) + "\n";
+  text += describe_faults(of.in.options.faults);
   for (std::size_t i = 0; i < of.calls.size(); ++i) {
     text += "  " + std::to_string(i) + ": " + describe(of.calls[i]) + "\n";
   }
   return text + sim::to_json(of.in.model);
-}
-
-// ---- what comes of it
-
-namespace {
-
-std::vector<spec> calls_of(const random_case& of, std::size_t rank) {
-  std::vector<spec> calls = of.calls;
-  if (rank != of.culprit) return calls;
-  if (of.what == trouble::mismatch) calls[of.odd_call] = of.odd;
-  if (of.what == trouble::leaving) calls.resize(of.odd_call);
-  return calls;
-}
-
-task<> program(const random_case& of, sim::rank& me, findings& found) {
-  const std::vector<spec> calls = calls_of(of, me.number());
-  const lateness pause = rests(me, of.latest);
-  co_await make_calls(me.team(), calls, of.how, found, pause);
-}
-
-/// Which error a rank may end with, if any.
-std::optional<errc> allowed(trouble what) {
-  switch (what) {
-    case trouble::none:
-      return std::nullopt;
-    case trouble::death:
-      return errc::rank_died;
-    case trouble::mismatch:
-      return errc::mismatched_call;
-    case trouble::deadline:
-      return errc::deadline_exceeded;
-    case trouble::leaving:
-      return errc::rank_left;
-  }
-  return std::nullopt;
-}
-
-bool blames_culprit(const random_case& of, const error& why) {
-  if (of.what != trouble::death && of.what != trouble::leaving) return true;
-  return why.rank() == of.culprit;
-}
-
-bool is_allowed(const random_case& of, const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const error& why) {
-    const auto code = allowed(of.what);
-    return code && why.code() == *code && blames_culprit(of, why);
-  } catch (...) {
-    return false;
-  }
-}
-
-void check_ends(const random_case& of, sim::simulation& all, findings& found) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto failure = all.rank_at(i).failure();
-    if (!failure || is_allowed(of, failure)) continue;
-    found.add("rank " + std::to_string(i) + " ended with: " + text_of(failure));
-  }
-}
-
-/// Runs the case; its failures stay in `all`.
-void run(const random_case& of, sim::simulation& all, findings& found) {
-  try {
-    all.run([&](sim::rank& me) { return program(of, me, found); });
-  } catch (const std::runtime_error& why) {
-    found.add(why.what());
-  }
-}
-
-}  // namespace
-
-std::string run_case(const random_case& of) {
-  constexpr std::uint64_t too_many_events = 20'000'000;
-  sim::options options = of.in.options;
-  options.progress = [](std::uint64_t events) {
-    if (events > too_many_events) throw std::runtime_error("it goes on and on");
-  };
-  findings found;  // outlives the simulation, whose coroutines may end with it
-  sim::simulation all(of.in.model, algos::catalog(), options);
-  run(of, all, found);
-  check_ends(of, all, found);
-  return found.take();
-}
-
-std::string history_of(const random_case& of) {
-  sim::trace trace;
-  sim::options options = of.in.options;
-  options.trace = &trace;
-  findings found;
-  sim::simulation all(of.in.model, algos::catalog(), options);
-  run(of, all, found);
-  std::string text = trace.to_json(all.shape()) + found.take();
-  for (std::size_t i = 0; i < all.size(); ++i) text += text_of(all.rank_at(i).failure()) + "\n";
-  return text + std::to_string(all.events()) + " events";
 }
 
 }  // namespace muster::testing

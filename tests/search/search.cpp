@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -53,9 +54,9 @@ void say_wrong(std::uint64_t seed, const std::string& wrong) {
   std::fflush(stdout);
 }
 
-std::string outcome_of(std::uint64_t seed) {
+std::string outcome_of(std::uint64_t seed, sim::defect planted) {
   try {
-    return run_case(make_case(seed));
+    return run_case(make_case(seed), planted);
   } catch (const std::exception& why) {
     return std::string("exception: ") + why.what();
   }
@@ -63,13 +64,21 @@ std::string outcome_of(std::uint64_t seed) {
 
 constexpr int said_wrong = 3;  // a worker's exit status; sanitizers have others
 
+/// What is searched.
+struct field {
+  std::uint64_t first;  ///< seed
+  std::size_t workers;
+  sim::defect planted;
+};
+
 /// A worker's life: every `workers`-th case.
-[[noreturn]] void work(slot& mine, std::uint64_t first, std::size_t index, std::size_t workers) {
+[[noreturn]] void work(slot& mine, const field& in, std::size_t index) {
+  const auto& [first, workers, planted] = in;
   for (std::uint64_t i = index;; i += workers) {
     const std::uint64_t seed = derive(first, i);
     // relaxed: read when this process stands still or is gone.
     mine.seed.store(seed, std::memory_order_relaxed);
-    const std::string wrong = outcome_of(seed);
+    const std::string wrong = outcome_of(seed, planted);
     if (!wrong.empty()) {
       say_wrong(seed, wrong);
       ::_exit(said_wrong);
@@ -90,8 +99,8 @@ std::span<slot> make_slots(std::size_t count) {
 
 class searcher {
 public:
-  searcher(std::uint64_t first, std::size_t workers)
-      : first_(first), slots_(make_slots(workers)), workers_(workers) {}
+  explicit searcher(const field& in)
+      : in_(in), slots_(make_slots(in.workers)), workers_(in.workers) {}
   ~searcher() { end_all(); }
   searcher(const searcher&) = delete;
   searcher& operator=(const searcher&) = delete;
@@ -126,7 +135,7 @@ private:
     if (process < 0) throw std::runtime_error("cannot start a worker");
     if (process == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would hear what it finds
-      work(slots_[i], first_, i, workers_.size());
+      work(slots_[i], in_, i);
     }
     workers_[i].process = process;
     workers_[i].since = clock::now();
@@ -175,29 +184,40 @@ private:
   }
 
   clock::time_point begin_ = clock::now();
-  std::uint64_t first_;
+  field in_;
   std::span<slot> slots_;
   std::vector<worker> workers_;
 };
 
-int search(std::uint64_t first, clock::duration budget, std::size_t workers) {
+int search(const field& in, clock::duration budget) {
   std::printf("searching from seed %llu with %zu processes\n",
-              static_cast<unsigned long long>(first), workers);
+              static_cast<unsigned long long>(in.first), in.workers);
   std::fflush(stdout);
-  searcher all(first, workers);
+  searcher all(in);
   const bool well = all.search(budget);
   all.report();
   std::puts(well ? "found nothing wrong" : "found something wrong, see above");
   return well ? 0 : 1;
 }
 
-int replay(std::uint64_t seed) {
+int replay(std::uint64_t seed, sim::defect planted) {
   std::fputs(describe(make_case(seed)).c_str(), stdout);
   std::fflush(stdout);
-  const std::string wrong = outcome_of(seed);
+  const std::string wrong = outcome_of(seed, planted);
   if (!wrong.empty()) say_wrong(seed, wrong);
   if (wrong.empty()) std::puts("nothing wrong");
   return wrong.empty() ? 0 : 1;
+}
+
+/// Bugs of the simulator that the search must find.
+const std::map<std::string, sim::defect>& plants() {
+  using enum sim::defect;
+  static const std::map<std::string, sim::defect> all = {
+      {"told-by-finder", told_by_finder},   {"lost-on-one-side", lost_on_one_side},
+      {"left-unheard", left_unheard},       {"flags-overtake", flags_overtake},
+      {"survivors-break", survivors_break}, {"lost-while-cut-off", lost_while_cut_off},
+  };
+  return all;
 }
 
 }  // namespace
@@ -215,7 +235,10 @@ int main(int argc, char** argv) {
   app.add_option("--workers", workers, "processes (default: as many as processors)")
       ->check(CLI::Range(1, 1024));
   const CLI::Option* replay = app.add_option("--replay", one, "run one case and describe it");
+  auto planted = muster::sim::defect::none;
+  app.add_option("--planted", planted, "a bug of the simulator, which is to be found")
+      ->transform(CLI::CheckedTransformer(muster::testing::plants()));
   CLI11_PARSE(app, argc, argv);
-  if (*replay) return muster::testing::replay(one);
-  return muster::testing::search(seed, std::chrono::seconds(seconds), workers);
+  if (*replay) return muster::testing::replay(one, planted);
+  return muster::testing::search({seed, workers, planted}, std::chrono::seconds(seconds));
 }
