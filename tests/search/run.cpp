@@ -23,7 +23,7 @@ void run(const random_case& of, sim::simulation& all, account& of_all) {
   } catch (const std::runtime_error& why) {
     of_all.found.add(why.what());
   }
-  of_all.seen.check(of_all.found);
+  of_all.seen.check(all, of_all.found);
 }
 
 }  // namespace

@@ -247,11 +247,13 @@ std::string list(const std::vector<std::size_t>& ranks) {
 
 }  // namespace
 
-void survivors::check(findings& found) const {
+void survivors::check(sim::simulation& all, findings& found) const {
   for (std::size_t rank = 0; rank < teams_.size(); ++rank) {
     for (std::size_t i = 0; i < teams_[rank].size(); ++i) {
       for (const std::size_t other : teams_[rank][i]) {
         if (teams_[other].size() <= i || teams_[other][i] == teams_[rank][i]) continue;
+        const bool is_left_out = std::ranges::count(teams_[other][i], rank) == 0;
+        if (is_left_out && all.is_apart(rank)) continue;
         found.add("team " + std::to_string(i + 1) + " is of ranks" + list(teams_[rank][i]) +
                   " for rank " + std::to_string(rank) + ", and of" + list(teams_[other][i]) +
                   " for rank " + std::to_string(other));

@@ -21,8 +21,9 @@ public:
   void note(std::size_t rank, std::vector<std::size_t> members) {
     teams_[rank].push_back(std::move(members));
   }
-  /// Each rank of such a team must have made the same one, or none.
-  void check(findings& found) const;
+  /// Each rank of such a team must have made the same one, or none. A rank that is held for dead
+  /// may have heard the others agree on a team with it, before they gave that up.
+  void check(sim::simulation& all, findings& found) const;
 
 private:
   std::vector<std::vector<std::vector<std::size_t>>> teams_;  // by rank, one after the other

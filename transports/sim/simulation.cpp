@@ -451,6 +451,7 @@ bool simulation::all_heard(std::size_t number) const noexcept {
 void simulation::end_program(sim::rank& of) noexcept {
   if (!ending_) of.fabric().pass_failure_on();
   end_life(of.number(), wire::liveness::left);
+  look_for_left(of.number());
   if (ending_) return;
   --running_;
   meet_if_all_came();

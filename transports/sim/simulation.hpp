@@ -147,7 +147,10 @@ public:
   }
   /// A flag or message of a rank is on its way, has been heard of.
   void say(std::size_t number) noexcept { ++whereabouts_[number].unheard; }
-  void hear(std::size_t number) noexcept { --whereabouts_[number].unheard; }
+  void hear(std::size_t number) noexcept {
+    --whereabouts_[number].unheard;
+    look_for_left(number);
+  }
   void send_to_for_the_first_time(std::size_t number) noexcept { ++whereabouts_[number].senders; }
   std::size_t senders_to(std::size_t number) const noexcept { return whereabouts_[number].senders; }
 
@@ -205,6 +208,11 @@ private:
   /// A rank does not hear of those of other nodes.
   void schedule_silence_around(std::size_t observer, double from, double until);
   void schedule_loss(std::size_t observer, std::size_t lost, double from, double until);
+  /// Where ranks give each other up, nobody waits until nothing else happens to see that one left.
+  void look_for_left(std::size_t number) noexcept {
+    const bool has_left = states_[number] == wire::liveness::left && all_heard(number);
+    if (has_left && !lost_.empty()) schedule_looks(now_ + costs_.latency);
+  }
   void end_life(std::size_t number, wire::liveness how) noexcept;
   /// Whether a rank can have been told how another one ended.
   bool is_end_told(std::size_t observer, std::size_t number) const noexcept;
