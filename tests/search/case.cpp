@@ -291,8 +291,6 @@ random_case make_case(std::uint64_t seed) {
 
 // ---- in words
 
-namespace {
-
 std::string_view name(trouble what) {
   constexpr std::array<std::string_view, troubles> names = {
       "none",
@@ -309,6 +307,8 @@ std::string_view name(trouble what) {
   };
   return names[static_cast<std::size_t>(what)];
 }
+
+namespace {
 
 std::string describe_trouble(const random_case& of) {
   std::ostringstream text;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/conformance/simulated.hpp"
@@ -25,6 +26,8 @@ enum class trouble {
   pause,         ///< a rank does nothing for about as long
 };
 inline constexpr std::size_t troubles = 11;
+
+std::string_view name(trouble what);
 
 /// A simulation with all its chances, wholly determined by a seed.
 struct random_case {

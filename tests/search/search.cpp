@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <map>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -69,13 +70,15 @@ struct field {
   std::uint64_t first;  ///< seed
   std::size_t workers;
   sim::defect planted;
+  std::optional<trouble> only;  ///< cases without this one are passed over
 };
 
 /// A worker's life: every `workers`-th case.
 [[noreturn]] void work(slot& mine, const field& in, std::size_t index) {
-  const auto& [first, workers, planted] = in;
+  const auto& [first, workers, planted, only] = in;
   for (std::uint64_t i = index;; i += workers) {
     const std::uint64_t seed = derive(first, i);
+    if (only && make_case(seed).what != *only) continue;
     // relaxed: read when this process stands still or is gone.
     mine.seed.store(seed, std::memory_order_relaxed);
     const std::string wrong = outcome_of(seed, planted);
@@ -209,6 +212,15 @@ int replay(std::uint64_t seed, sim::defect planted) {
   return wrong.empty() ? 0 : 1;
 }
 
+std::map<std::string, trouble> all_troubles() {
+  std::map<std::string, trouble> all;
+  for (std::size_t i = 0; i < troubles; ++i) {
+    const auto each = static_cast<trouble>(i);
+    all.emplace(name(each), each);
+  }
+  return all;
+}
+
 /// Bugs of the simulator that the search must find.
 const std::map<std::string, sim::defect>& plants() {
   using enum sim::defect;
@@ -238,7 +250,10 @@ int main(int argc, char** argv) {
   auto planted = muster::sim::defect::none;
   app.add_option("--planted", planted, "a bug of the simulator, which is to be found")
       ->transform(CLI::CheckedTransformer(muster::testing::plants()));
+  std::optional<muster::testing::trouble> only;
+  app.add_option("--only", only, "cases with this trouble")
+      ->transform(CLI::CheckedTransformer(muster::testing::all_troubles()));
   CLI11_PARSE(app, argc, argv);
   if (*replay) return muster::testing::replay(one, planted);
-  return muster::testing::search({seed, workers, planted}, std::chrono::seconds(seconds));
+  return muster::testing::search({seed, workers, planted, only}, std::chrono::seconds(seconds));
 }

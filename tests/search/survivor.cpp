@@ -253,9 +253,12 @@ void survivors::check(sim::simulation& all, findings& found) const {
       for (const std::size_t other : teams_[rank][i]) {
         if (teams_[other].size() <= i || teams_[other][i] == teams_[rank][i]) continue;
         const std::vector<std::size_t>& without = teams_[other][i];
-        const bool is_held_for_dead = std::ranges::any_of(without, [&](std::size_t each) {
-          return all.has_lost(each, rank) || all.has_lost(rank, each);
-        });
+        // What it had agreed on with others who are dead, too, nobody can tell.
+        const bool is_dead = all.rank_at(rank).is_dead();
+        const bool is_held_for_dead =
+            is_dead || std::ranges::any_of(without, [&](std::size_t each) {
+              return all.has_lost(each, rank) || all.has_lost(rank, each);
+            });
         if (std::ranges::count(without, rank) == 0 && is_held_for_dead) continue;
         found.add("team " + std::to_string(i + 1) + " is of ranks" + list(teams_[rank][i]) +
                   " for rank " + std::to_string(rank) + ", and of" + list(teams_[other][i]) +
