@@ -75,7 +75,9 @@ void simulation::die(sim::rank& one) noexcept {
 
 void simulation::die_with_host(sim::rank& one) noexcept {
   one.node_.is_gone = true;
-  if (!one.is_over() && !one.is_dead()) end_rank(one);
+  if (!one.is_over() && !one.is_dead()) return end_rank(one);
+  // What it said before it left is lost: nobody hears that it has left, either.
+  if (!all_heard(one.number())) end_life(one.number(), wire::liveness::alive);
 }
 
 // ---- lives

@@ -81,6 +81,23 @@ TEST_CASE("a host that dies is missed by the others, after the set time") {
   CHECK(all.rank_at(3).is_dead());
 }
 
+TEST_CASE("who has left, and whose last words its host took with it, is missed as if it had not") {
+  const watchdog alive("a dead host, and a rank that had left");
+  sim::options how = two_hosts();
+  how.faults.outages.push_back({.node = 1, .from_ns = 0, .until_ns = 100'000});
+  how.faults.host_deaths.push_back({.node = 1, .at_ns = 50'000});
+  sim::simulation all(sim::model(), algos::catalog(), how);
+  all.run([](sim::rank& me) -> task<> {
+    std::array<int, 4> values{};
+    const int mine = 1;
+    co_await gather(me.team(), std::span(&mine, 1), values, 0);
+  });
+  CHECK(end_of(all, 2) < 50'000);
+  CHECK(!all.rank_at(2).is_dead());
+  check_lost(all, 0, 2, 3);
+  CHECK(end_of(all, 0) >= 50'000 + silence);
+}
+
 TEST_CASE("a host that is cut off for less than the set time is waited for") {
   const watchdog alive("a host cut off");
   std::array<double, 2> ends{};
