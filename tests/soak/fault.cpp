@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view names[] = {"is killed",
                                       "exits",
+                                      "runs into a limit of memory",
                                       "ends with an exception",
                                       "leaves",
                                       "is stopped for a while",
@@ -18,11 +19,22 @@ constexpr std::string_view names[] = {"is killed",
                                       "revokes the team",
                                       "sets a deadline",
                                       "has no memory",
-                                      "has no network for a while"};
+                                      "has no network for a while",
+                                      "cannot send for a while",
+                                      "loses a connection",
+                                      "loses its host",
+                                      "has a clock that jumps"};
+
+/// What hosts alone have.
+bool is_of_network(fault::kind what) {
+  using enum fault::kind;
+  return what == rail_down || what == mute || what == reset || what == host_lost;
+}
 
 bool has_time(fault::kind what) {
-  return what == fault::kind::kill || what == fault::kind::exit || what == fault::kind::stop ||
-         what == fault::kind::deadline || what == fault::kind::rail_down;
+  using enum fault::kind;
+  return what == kill || what == exit || what == memory_limit || what == stop || what == deadline ||
+         is_of_network(what);
 }
 
 void spread(random_stream& random, faulty_job& job) {
@@ -47,23 +59,39 @@ fault make_fault(random_stream& random, const faulty_job& job) {
   made.what = static_cast<fault::kind>(random.below(std::size(names)));
   // Ranks of other machines need descriptors to be reached at all.
   if (made.what == fault::kind::no_descriptors && job.hosts != 0) made.what = fault::kind::revoke;
-  if (made.what == fault::kind::rail_down && job.hosts == 0) made.what = fault::kind::kill;
+  if (is_of_network(made.what) && job.hosts == 0) made.what = fault::kind::kill;
   made.rank = random.below(job.ranks);
   made.round = random.below(job.rounds);
+  // All have met before.
+  if (ends_host(made.what)) made.round = std::max<std::size_t>(made.round, 1);
   made.after = std::chrono::microseconds(random.below(random.one_in(4) ? 50'000 : 2'000));
   made.allocation = 1 + random.below(random.one_in(2) ? 50 : 2000);
   return made;
 }
 
-/// Whether one more can happen. With a rank what it has begun may end, and its network stay down.
+/// What a helper does, and undoes.
+bool is_helped(fault::kind what) { return is_of_network(what) && !ends_host(what); }
+
+/// Whether one more can happen. With a rank what it has begun may end, and its network stay down. A
+/// host is lost alone: those that are left do not put up with others' silence for long, and one of
+/// a pair's two connections must be left.
 bool fits(const fault& more, const faulty_job& job) {
   const auto is_also = [&](auto what) {
     return std::ranges::any_of(
         job.faults, [&](const fault& each) { return each.rank == more.rank && what(each.what); });
   };
-  const auto is_rail_down = [](fault::kind what) { return what == fault::kind::rail_down; };
-  if (is_rail_down(more.what)) return !is_also(may_end_rank);
-  if (may_end_rank(more.what) && is_also(is_rail_down)) return false;
+  const auto needs_others = [](fault::kind what) {
+    return may_end_rank(what) || is_of_network(what) || what == fault::kind::stop;
+  };
+  const auto is_anywhere = [&](auto what) {
+    return std::ranges::any_of(job.faults, [&](const fault& each) { return what(each.what); });
+  };
+  if (is_anywhere(ends_host)) return !needs_others(more.what);
+  if (ends_host(more.what)) return !is_anywhere(needs_others);
+  const auto is_reset = [](fault::kind what) { return what == fault::kind::reset; };
+  if (is_reset(more.what) && is_anywhere(is_reset)) return false;
+  if (is_helped(more.what)) return !is_also(may_end_rank);
+  if (may_end_rank(more.what) && is_also(is_helped)) return false;
   if (!ends_rank(more.what)) return true;
   std::size_t ended = 0;
   for (const fault& each : job.faults) {
@@ -91,6 +119,8 @@ void break_again_and_again(random_stream& random, faulty_job& job) {
 
 bool ends_rank(fault::kind what) { return what <= fault::kind::leave; }
 
+bool ends_host(fault::kind what) { return what == fault::kind::host_lost; }
+
 bool may_end_rank(fault::kind what) { return ends_rank(what) || what == fault::kind::no_memory; }
 
 bool breaks_team(fault::kind what) {
@@ -111,6 +141,7 @@ faulty_job make_faulty_job(std::uint64_t seed) {
     if (fits(more, job)) job.faults.push_back(more);
   }
   job.without_io_uring = random.one_in(4);
+  job.full_shm = random.one_in(4);
   if (random.one_in(8)) break_again_and_again(random, job);
   return job;
 }
@@ -138,6 +169,7 @@ std::string describe(const faulty_job& job) {
     text += ", kernel copies from " + std::to_string(job.kernel_copies_from);
   }
   if (job.without_io_uring) text += ", without io_uring";
+  if (job.full_shm) text += ", without room in /dev/shm";
   for (const fault& each : job.faults) {
     text += "; rank " + std::to_string(each.rank) + " " +
             std::string(names[static_cast<std::size_t>(each.what)]) + " in round " +

@@ -15,6 +15,7 @@ struct fault {
   enum class kind {
     kill,            ///< by SIGKILL, at any moment
     exit,            ///< the process exits, at any moment
+    memory_limit,    ///< the rank runs into its control group's, at any moment
     exception,       ///< ends the rank's `world` between two rounds
     leave,           ///< the rank's `world` ends between two rounds
     stop,            ///< by SIGSTOP at any moment, and goes on by SIGCONT
@@ -24,6 +25,10 @@ struct fault {
     deadline,        ///< of the rank's calls in a round
     no_memory,       ///< for one of the allocations of a round; ends the rank, or breaks the team
     rail_down,       ///< the made host's only one, at any moment, and up again
+    mute,            ///< nothing that the made host sends arrives, for a while
+    reset,           ///< one of the rank's connections, where those of a pair are two
+    host_lost,       ///< the made host has no power: its ranks are gone, and nobody says so
+    clock_jump,      ///< the rank's wall clock, by a day
   };
   kind what = kind::kill;
   std::size_t rank = 0;
@@ -37,6 +42,8 @@ struct fault {
 bool ends_rank(fault::kind what);
 /// The same, or perhaps.
 bool may_end_rank(fault::kind what);
+/// Whether all ranks of the rank's made host are gone then.
+bool ends_host(fault::kind what);
 /// Whether the team is broken then, or may be, while all ranks are there.
 bool breaks_team(fault::kind what);
 
@@ -48,6 +55,7 @@ struct faulty_job {
   std::size_t kernel_copies_from = 0;  ///< as `muster run` takes it
   std::size_t rounds = 1;
   bool without_io_uring = false;  ///< the kernel refuses it
+  bool full_shm = false;          ///< nothing more fits into /dev/shm
   std::vector<fault> faults;      ///< one of these ends a rank at most, and not all ranks
 };
 

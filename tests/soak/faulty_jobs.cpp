@@ -16,6 +16,7 @@
 
 #include <muster/base/descriptor.hpp>
 
+#include "tests/soak/control_group.hpp"
 #include "tests/soak/fault.hpp"
 #include "tests/soak/jobs.hpp"
 #include "tests/soak/memory_file.hpp"
@@ -66,6 +67,17 @@ pid_t spawn(const std::vector<std::string>& command, const std::vector<std::stri
 
 std::filesystem::path self() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
+bool has(const faulty_job& job, fault::kind what) {
+  return std::ranges::any_of(job.faults, [&](const fault& each) { return each.what == what; });
+}
+
+std::vector<std::string> variables_of(const faulty_job& job) {
+  std::vector<std::string> all;
+  if (has(job, fault::kind::host_lost)) all.emplace_back("MUSTER_TIMEOUT=3");
+  if (has(job, fault::kind::reset)) all.emplace_back("MUSTER_CONNECTIONS=2");
+  return all;
+}
+
 void run_by_launcher(const faulty_job& job, const std::vector<std::string>& command,
                      const descriptor& says) {
   // Longer than the ranks' own watchdogs.
@@ -85,7 +97,7 @@ void run_by_launcher(const faulty_job& job, const std::vector<std::string>& comm
   }
   if (job.kernel_copies_from != 0) add("--kernel-copies-from", job.kernel_copies_from);
   words.insert(words.end(), command.begin(), command.end());
-  ::waitpid(spawn(words, {}, says), nullptr, 0);
+  ::waitpid(spawn(words, variables_of(job), says), nullptr, 0);
 }
 
 /// A port that nobody listens at, for now.
@@ -120,11 +132,18 @@ void run_by_hand(const faulty_job& job, const std::vector<std::string>& command,
 
 class all_faulty final : public jobs {
 public:
+  all_faulty() {
+    if (!group_.path().empty()) return;
+    std::printf("no control group can be made (%s): ranks are killed instead\n",
+                group_.why_not().c_str());
+  }
+
   bool run(std::uint64_t seed) override {
     const faulty_job job = make_faulty_job(seed);
     const scoreboard all;
     const std::vector<std::string> command = {
-        self(), "--faults", "--rank-of", std::to_string(seed), "--scores", all.path()};
+        self(),     "--faults", "--rank-of", std::to_string(seed),
+        "--scores", all.path(), "--group",   group_.path()};
     const descriptor says = make_memory_file("output");
     if (job.nodes == 0) {
       run_by_hand(job, command, says);
@@ -159,6 +178,7 @@ private:
     bool well = true;
     for (std::size_t rank = 0; rank < job.ranks; ++rank) {
       const bool may_end = std::ranges::any_of(job.faults, [&](const fault& each) {
+        if (ends_host(each.what)) return all.host[each.rank] == all.host[rank];
         return each.rank == rank && may_end_rank(each.what);
       });
       if (all.left[rank] || (may_end && all.gone[rank] != 0)) continue;
@@ -173,13 +193,12 @@ private:
         std::ranges::count_if(all.gone, [](const auto& at) { return at != 0; }));
     shrinks_ += all.shrinks;
     // One that is stopped is told when it goes on.
-    const bool stops = std::ranges::any_of(
-        job.faults, [](const fault& each) { return each.what == fault::kind::stop; });
-    if (stops || all.longest <= longest_) return;
+    if (has(job, fault::kind::stop) || all.longest <= longest_) return;
     longest_ = all.longest;
     longest_in_ = job.seed;
   }
 
+  control_group group_;
   std::size_t lost_ = 0;
   std::size_t shrinks_ = 0;
   std::int64_t longest_ = 0;

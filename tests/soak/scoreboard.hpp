@@ -24,7 +24,9 @@ namespace muster::testing {
 struct scores {
   std::array<std::atomic<std::int64_t>, 16> gone{};  ///< each rank's end by a fault
   std::array<std::atomic<bool>, 16> well{};          ///< each rank: all that it saw was right
-  std::array<std::atomic<bool>, 16> left{};  ///< each rank: the same, and then its world ended
+  std::array<std::atomic<bool>, 16> left{};      ///< each rank: the same, and then its world ended
+  std::array<std::atomic<pid_t>, 16> process{};  ///< each rank's
+  std::array<std::atomic<std::uint64_t>, 16> host{};  ///< each rank's: a hash of its name
   /// Whether some rank has begun to break the team, and is there.
   std::atomic<bool> broken{};
   /// The longest time from a rank's end to an error that tells of it.

@@ -93,17 +93,19 @@ int main(int argc, char** argv) {
   bool faults = false;
   bool without_deadlines = false;
   std::string scores;
+  std::string group;
   app.add_option("--for", seconds, "how long: 90s, 10m, 1h")->transform(to_seconds);
   app.add_option("--seed", seed, "of the jobs (default: random)");
   app.add_flag("--faults", faults, "jobs in which ranks are killed, stopped, and so on");
   const CLI::Option* const again = app.add_option("--replay", one, "run one job and describe it");
   const CLI::Option* const rank = app.add_option("--rank-of", one)->group("");
   app.add_option("--scores", scores)->group("");
+  app.add_option("--group", group)->group("");
   app.add_flag("--without-deadlines", without_deadlines)->group("");
   CLI11_PARSE(app, argc, argv);
   try {
     if (*rank) {
-      return faults ? be_survivor_of(make_faulty_job(one), scores)
+      return faults ? be_survivor_of(make_faulty_job(one), scores, group)
                     : be_rank(one, !without_deadlines);
     }
     const std::unique_ptr<jobs> all = faults ? faulty_jobs() : sound_jobs();

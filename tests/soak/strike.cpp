@@ -1,5 +1,12 @@
 #include "tests/soak/strike.hpp"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,7 +15,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <muster/base/descriptor.hpp>
 
@@ -20,6 +31,46 @@ namespace {
 timespec length(std::chrono::nanoseconds of) {
   constexpr std::chrono::nanoseconds second = std::chrono::seconds(1);
   return {of / second, (of % second).count()};
+}
+
+/// As a shell's words have it.
+std::string seconds(std::chrono::microseconds time) {
+  return std::to_string(std::chrono::duration<double>(time).count());
+}
+
+helper run_script(const std::string& script) {
+  return helper([text = script.c_str()] { ::execl("/bin/sh", "sh", "-c", text, nullptr); });
+}
+
+struct ports {
+  unsigned here = 0;
+  unsigned there = 0;
+};
+
+using naming = int(int, sockaddr*, socklen_t*);
+
+/// 0: it is no socket, or has none.
+unsigned port_of(int socket, naming* which) {
+  sockaddr_in name{};
+  socklen_t length = sizeof name;
+  if (which(socket, reinterpret_cast<sockaddr*>(&name), &length) != 0) return 0;
+  return name.sin_family == AF_INET ? ntohs(name.sin_port) : 0;
+}
+
+std::vector<ports> accepted_connections() {
+  std::set<unsigned> listening;
+  std::vector<ports> all;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int each = std::stoi(entry.path().filename());
+    int listens = 0;
+    socklen_t length = sizeof listens;
+    ::getsockopt(each, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length);
+    const ports of{port_of(each, ::getsockname), port_of(each, ::getpeername)};
+    if (listens != 0) listening.insert(of.here);
+    if (of.there != 0) all.push_back(of);
+  }
+  std::erase_if(all, [&](const ports& each) { return !listening.contains(each.here); });
+  return all;
 }
 
 }  // namespace
@@ -43,11 +94,54 @@ helper stop_process(std::chrono::microseconds after, std::chrono::milliseconds h
 }
 
 helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds how_long) {
-  const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
-  const std::string script = "sleep " + std::to_string(seconds(after)) +
-                             "; ip link set eth0 down && sleep " +
-                             std::to_string(seconds(how_long)) + " && ip link set eth0 up";
-  return helper([text = script.c_str()] { ::execl("/bin/sh", "sh", "-c", text, nullptr); });
+  return run_script("sleep " + seconds(after) + "; ip link set eth0 down && sleep " +
+                    seconds(how_long) + " && ip link set eth0 up");
+}
+
+// Frames go to where nobody is. Others' may take the link down meanwhile, and forget that.
+helper mute_host(std::size_t hosts, std::chrono::microseconds after,
+                 std::chrono::milliseconds how_long) {
+  const std::string all = "for host in $(seq " + std::to_string(hosts) + "); do ip neigh ";
+  const std::string address = " 10.77.0.$host dev eth0";
+  return run_script("sleep " + seconds(after) + "; " + all + "replace" + address +
+                    " lladdr 02:00:00:00:00:00 nud permanent 2>/dev/null ||"
+                    " test -z \"$(ip link show dev eth0 up)\" || exit 1; done; sleep " +
+                    seconds(how_long) + "; " + all + "del" + address + " 2>/dev/null; done; true");
+}
+
+helper end_host(std::span<const pid_t> processes, std::chrono::microseconds after) {
+  std::string all;
+  for (const pid_t each : processes) all += " " + std::to_string(each);
+  return run_script("sleep " + seconds(after) + "; ip link set eth0 down; kill -9" + all);
+}
+
+helper reset_connection(std::chrono::microseconds after) {
+  const std::vector<ports> all = accepted_connections();
+  if (all.empty()) return run_script("true");
+  const ports& one = all.back();
+  return run_script("sleep " + seconds(after) +
+                    "; ss -K -t -n sport = :" + std::to_string(one.here) +
+                    " and dport = :" + std::to_string(one.there) + " >/dev/null");
+}
+
+void run_out_of_memory(const std::string& group) {
+  const descriptor members(::open((group + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+  if (!members || ::write(members.get(), "0", 1) != 1) fail(errno, "control group");
+  constexpr std::size_t more = 64 << 20;  // than it has
+  const std::unique_ptr<char[]> memory(new char[more]);
+  for (std::size_t i = 0; i < more; i += 4096) *const_cast<volatile char*>(&memory[i]) = 1;
+  std::fputs("a control group's limit was not kept\n", stderr);
+  std::abort();
+}
+
+bool fill_shm() {
+  if (::unshare(CLONE_NEWNS) != 0) return false;
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  if (::mount("none", "/dev/shm", "tmpfs", 0, "size=4096") != 0) return false;
+  const descriptor file(::open("/dev/shm/full", O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR));
+  const std::vector<char> page(4096);
+  if (!file || ::write(file.get(), page.data(), page.size()) < 0) return false;
+  return ::write(file.get(), page.data(), 1) < 0 && errno == ENOSPC;
 }
 
 // New descriptors have the lowest number that is free.

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <span>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -47,6 +50,21 @@ private:
 helper stop_process(std::chrono::microseconds after, std::chrono::milliseconds how_long);
 /// The first interface of this process's host is down after a while, and up after another.
 helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds how_long);
+/// What this process's host sends to any of the others does not arrive, after a while and for
+/// another. What they send does.
+helper mute_host(std::size_t hosts, std::chrono::microseconds after,
+                 std::chrono::milliseconds how_long);
+/// This process's host loses its network, and then all of these processes.
+helper end_host(std::span<const pid_t> processes, std::chrono::microseconds after);
+/// One of the connections that others have made to this process is reset after a while, if there is
+/// one.
+helper reset_connection(std::chrono::microseconds after);
+
+/// Ends this process by the system's own hand, at what the group has of memory.
+/// \param group a control group's folder
+void run_out_of_memory(const std::string& group);
+/// Nothing more can be made in this process's /dev/shm. False where this cannot be had.
+bool fill_shm();
 
 /// While it lives, this process gets no more descriptors.
 class no_descriptors {

@@ -1,6 +1,7 @@
 #include "tests/soak/survivor.hpp"
 
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -18,6 +20,7 @@
 
 #include "tests/harness/refuse_call.hpp"
 #include "tests/harness/scarce_memory.hpp"
+#include "tests/soak/jumping_clock.hpp"
 #include "tests/soak/scoreboard.hpp"
 #include "tests/soak/strike.hpp"
 #include "tests/soak/usage.hpp"
@@ -39,10 +42,19 @@ struct fault_exception : std::runtime_error {
   fault_exception() : std::runtime_error("a fault of the soak") {}
 };
 
+std::string host_name() {
+  utsname names{};
+  ::uname(&names);
+  return names.nodename;
+}
+
 class survivor {
 public:
-  survivor(world& here, const faulty_job& job, scores& all)
-      : all_(here.team()), job_(job), scores_(all) {}
+  survivor(world& here, const faulty_job& job, scores& all, std::string group)
+      : all_(here.team()), job_(job), scores_(all), group_(std::move(group)) {
+    scores_.process[all_.rank()] = ::getpid();
+    scores_.host[all_.rank()] = std::hash<std::string>{}(host_name());
+  }
 
   survivor(const survivor&) = delete;
   survivor& operator=(const survivor&) = delete;
@@ -57,6 +69,7 @@ public:
 
   /// Whether all that it saw was right; also where it leaves before the others.
   bool run() {
+    if (loses_host()) meet();
     while (round_ <= job_.rounds) {
       if (!strike_all_due()) return true;
       where_ = "rank " + std::to_string(all_.rank()) + ", generation " +
@@ -76,6 +89,16 @@ public:
 
 private:
   team& here() const { return rest_ ? *rest_ : all_; }
+
+  bool loses_host() const {
+    return std::ranges::any_of(job_.faults, [](const fault& each) { return ends_host(each.what); });
+  }
+
+  /// Who has never answered is not missed.
+  void meet() {
+    std::vector<std::size_t> all(all_.size());
+    start(alltoall(all_, std::span<const std::size_t>(std::vector(all)), std::span(all))).wait();
+  }
 
   /// The faults of this rank whose time has come. False: it leaves.
   bool strike_all_due() {
@@ -100,6 +123,9 @@ private:
         return true;
       case fault::kind::exit:
         at_any_moment(one, [] { ::_exit(7); });
+        return true;
+      case memory_limit:
+        at_any_moment(one, [this] { run_into_limit(); });
         return true;
       case exception:
         note_end();
@@ -128,6 +154,18 @@ private:
       case rail_down:
         helpers_.push_back(cut_host_off(one.after, 300ms));
         return true;
+      case mute:
+        helpers_.push_back(mute_host(job_.hosts, one.after, 300ms));
+        return true;
+      case fault::kind::reset:
+        helpers_.push_back(reset_connection(one.after));
+        return true;
+      case host_lost:
+        lose_host(one.after);
+        return true;
+      case clock_jump:
+        set_wall_clock(one.after.count() % 2 == 0 ? 24h : -24h);
+        return true;
     }
     return true;
   }
@@ -138,6 +176,21 @@ private:
       note_end();
       end();
     });
+  }
+
+  void run_into_limit() const {
+    if (group_.empty()) ::kill(::getpid(), SIGKILL);
+    run_out_of_memory(group_);
+  }
+
+  void lose_host(std::chrono::microseconds after) {
+    std::vector<pid_t> processes;
+    for (std::size_t rank = 0; rank < all_.size(); ++rank) {
+      if (scores_.host[rank] != scores_.host[all_.rank()]) continue;
+      processes.push_back(scores_.process[rank]);
+      scores_.gone[rank] = steady_now();
+    }
+    helpers_.push_back(end_host(processes, after));
   }
 
   void note_end() { scores_.gone[all_.rank()] = steady_now(); }
@@ -274,6 +327,7 @@ private:
   team& all_;
   const faulty_job& job_;
   scores& scores_;
+  std::string group_;
   std::unique_ptr<team> rest_;
   std::size_t generation_ = 0;
   std::size_t round_ = 0;
@@ -295,8 +349,8 @@ survivor*& this_one() {
 }
 
 /// \returns whether all was right
-bool run(world& here, const faulty_job& job, scores& all) {
-  survivor me(here, job, all);
+bool run(world& here, const faulty_job& job, scores& all, const std::string& group) {
+  survivor me(here, job, all, group);
   this_one() = &me;
   const bool well = me.run();
   this_one() = nullptr;
@@ -307,7 +361,7 @@ bool run(world& here, const faulty_job& job, scores& all) {
 
 }  // namespace
 
-int be_survivor_of(const faulty_job& job, const std::string& path) {
+int be_survivor_of(const faulty_job& job, const std::string& path, const std::string& group) {
   std::set_terminate([] {
     if (this_one() != nullptr) this_one()->terminate();
     std::abort();
@@ -315,10 +369,11 @@ int be_survivor_of(const faulty_job& job, const std::string& path) {
   try {
     const scoreboard all(path);
     const watchdog alive("in all, " + describe(job), patience * 3, how_to_replay(job));
+    if (job.full_shm && !fill_shm()) fail(errno, "a full /dev/shm");
     if (job.without_io_uring && !refuse_call(SYS_io_uring_setup)) return 2;
     auto here = std::make_unique<world>();
     const std::size_t rank = here->team().rank();
-    const bool well = run(*here, job, *all);
+    const bool well = run(*here, job, *all, group);
     here.reset();
     all->left[rank] = well;
     return well ? 0 : 1;
