@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -16,8 +17,11 @@ namespace {
 
 // ---- which failures follow from the trouble
 
-bool is_gone(sim::simulation& all, std::size_t rank) {
-  return all.rank_at(rank).is_dead() || all.is_apart(rank);
+/// Whether it is dead, or one of these ranks holds it for dead.
+template <class Observers>
+bool is_gone(sim::simulation& all, std::size_t rank, const Observers& to) {
+  return all.rank_at(rank).is_dead() ||
+         std::ranges::any_of(to, [&](std::size_t each) { return all.has_lost(each, rank); });
 }
 
 /// \param rank  of the job, which the failure names
@@ -26,7 +30,7 @@ bool is_explained(const random_case& of, sim::simulation& all, errc why, std::si
                   bool first) {
   switch (why) {
     case errc::rank_died:
-      return rank < all.size() && is_gone(all, rank);
+      return rank < all.size() && is_gone(all, rank, std::views::iota(std::size_t{0}, all.size()));
     case errc::rank_left: {
       if (rank >= all.size() || !all.rank_at(rank).is_over()) return false;
       // A stop that comes before a call has begun breaks nothing.
@@ -216,7 +220,7 @@ private:
     for (std::size_t i = 0; i < next.size(); ++i) members.push_back(reach.in_job(i));
     for (const std::size_t each : members_) {
       const bool is_left = std::ranges::count(members, each) != 0;
-      if (is_left || is_gone(all_, each) || all_.rank_at(each).is_over()) continue;
+      if (is_left || is_gone(all_, each, members_) || all_.rank_at(each).is_over()) continue;
       add("rank " + std::to_string(each) + " is alive, and not of its new team");
     }
     members_ = members;
