@@ -88,7 +88,11 @@ void simulation::make_ranks(const std::vector<std::size_t>& node_of) {
   require_sense(options_.faults, shape_->size(), shape_->nodes(), model_.network.rails);
   states_.resize(shape_->size(), wire::liveness::alive);
   ended_at_.resize(shape_->size());
-  if (options_.faults.silence_ns > 0) lost_.resize(shape_->size() * shape_->size());
+  const sim::faults& faults = options_.faults;
+  if (faults.silence_ns > 0) lost_.resize(shape_->size() * shape_->size());
+  if (faults.silence_ns > 0 || !faults.host_deaths.empty()) {
+    missed_.resize(shape_->size() * shape_->size());
+  }
   gathering_.emplace(shape_->size());
   if (options_.watch_reads) order_.emplace(shape_->size());
   const std::vector<std::size_t> first_core = make_nodes();

@@ -182,6 +182,10 @@ public:
   bool has_lost(std::size_t observer, std::size_t number) const noexcept {
     return !lost_.empty() && lost_[observer * size() + number];
   }
+  /// Whether something that the other one has said will never be heard.
+  bool misses(std::size_t observer, std::size_t number) const noexcept {
+    return !missed_.empty() && missed_[observer * size() + number];
+  }
   /// When what leaves one rank for another arrives there, in whatever way; `outages::never` if it
   /// does not.
   picoseconds passes(std::size_t from, std::size_t to, picoseconds leaves,
@@ -282,7 +286,8 @@ private:
   std::vector<wire::liveness> states_;
   std::vector<picoseconds> ended_at_;
   sim::outages outages_;
-  std::vector<bool> lost_;  // by observer, then rank; empty where nobody loses anybody so
+  std::vector<bool> missed_;  // by observer, then rank; empty where nothing is lost
+  std::vector<bool> lost_;    // by observer, then rank; empty where nobody loses anybody so
   /// What a rank has told another node.
   struct news {
     std::size_t from;

@@ -75,9 +75,7 @@ void simulation::die(sim::rank& one) noexcept {
 
 void simulation::die_with_host(sim::rank& one) noexcept {
   one.node_.is_gone = true;
-  if (!one.is_over() && !one.is_dead()) return end_rank(one);
-  // What it said before it left is lost: nobody hears that it has left, either.
-  if (!all_heard(one.number())) end_life(one.number(), wire::liveness::alive);
+  if (!one.is_over() && !one.is_dead()) end_rank(one);
 }
 
 // ---- lives
@@ -87,14 +85,16 @@ void simulation::end_life(std::size_t number, wire::liveness how) noexcept {
   ended_at_[number] = now_;
 }
 
-// All that a rank said is heard before it is seen to have left.
+// All that a rank said is heard before it is seen to have left. Where something was lost, nobody
+// hears of its leaving, either.
 wire::liveness simulation::state(std::size_t observer, std::size_t number) const noexcept {
+  if (has_lost(observer, number)) return wire::liveness::died;
   const wire::liveness end = states_[number];
   const bool left = end == wire::liveness::left;
-  const bool is_heard = all_heard(number) || has(defect::left_unheard);
-  if (left && is_heard && is_end_told(observer, number)) return end;
-  if (has_lost(observer, number)) return wire::liveness::died;
-  return left || !is_end_told(observer, number) ? wire::liveness::alive : end;
+  const bool is_heard =
+      (all_heard(number) && !misses(observer, number)) || has(defect::left_unheard);
+  const bool is_seen = is_end_told(observer, number) && (is_heard || !left);
+  return is_seen ? end : wire::liveness::alive;
 }
 
 bool simulation::is_end_told(std::size_t observer, std::size_t number) const noexcept {
@@ -111,6 +111,7 @@ bool simulation::is_apart(std::size_t number) const noexcept {
 
 void simulation::lose(std::size_t observer, std::size_t number) noexcept {
   if (ranks_[observer].is_dead() || has_lost(observer, number)) return;
+  if (state(observer, number) == wire::liveness::left) return;  // it is not missed
   lost_[observer * size() + number] = true;
   look(ranks_[observer]);
   if (has(defect::lost_on_one_side)) return;
@@ -136,6 +137,7 @@ bool simulation::is_cut_off(const message& sent) const noexcept {
 void simulation::drop(message& lost) noexcept {
   channel& on = *lost.on;
   hear(lost.from);
+  if (!missed_.empty()) missed_[lost.to * size() + lost.from] = true;
   if (lost.leaves_later) schedule(now_, event::kind::left, lost.from, &on, lost.from_byte);
   on.lose(lost);
 }
