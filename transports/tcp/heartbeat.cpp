@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include <muster/base/error.hpp>
@@ -50,13 +51,20 @@ heartbeat::heartbeat(const settings& how, std::vector<descriptor> rails,
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       asked_((std::uint64_t{randombytes_random()} << 32) | randombytes_random()) {
   if (!bell_) throw error(errc::resource, "heartbeat: no eventfd");
+  std::map<std::vector<std::uint8_t>, std::size_t> hosts;
   for (const paths& all : peers) {
     peers_.push_back(std::make_unique<peer>());
+    if (!all.empty()) {
+      const auto name = all.front().to.bytes();
+      peers_.back()->host =
+          hosts.try_emplace({name.begin(), name.end()}, hosts.size()).first->second;
+    }
     paths& ways = peers_.back()->ways;
     for (const path& one : all) {  // of several connections on one rail, one
       if (std::ranges::find(ways, one.rail, &path::rail) == ways.end()) ways.push_back(one);
     }
   }
+  suspect_until_.resize(hosts.size());
   const all_signals_blocked meanwhile;  // they are for the program's own threads
   thread_ = std::jthread([this] { run(); });
 }
@@ -135,10 +143,38 @@ bool heartbeat::is_asked_for(const peer& one) const noexcept {
                                one.greetings.load(std::memory_order_relaxed) != 0);
 }
 
+bool heartbeat::stays_asked_for(peer& one) noexcept {
+  if (is_asked_for(one)) return true;
+  // seq_cst: pairs with `await`.
+  one.is_asked.store(false, std::memory_order_seq_cst);
+  return is_asked_for(one);
+}
+
+bool heartbeat::is_suspect(const peer& one) const noexcept {
+  return !one.ways.empty() && clock::now() < suspect_until_[one.host];
+}
+
+// For as long as it takes to see whether the rest of the host is silent, and who waits comes to
+// them.
+void heartbeat::suspect_hosts(clock::time_point now) noexcept {
+  for (const auto& each : peers_) {
+    const bool is_silent =
+        each->heard != clock::time_point{} && now - each->heard > how_.timeout / 4;
+    // relaxed: a tick more or less does not matter.
+    if (!is_silent || each->awaited.load(std::memory_order_relaxed) == 0) continue;
+    suspect_until_[each->host] = now + 2 * how_.timeout;
+  }
+}
+
 void heartbeat::ask_new() noexcept {
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     peer& one = *peers_[rank];
-    if (!is_asked_for(one) || one.heard != clock::time_point{}) continue;
+    if (!is_asked_for(one)) continue;
+    if (one.heard != clock::time_point{}) {  // a suspect, or greeted
+      // relaxed: as below.
+      if (one.awaited.load(std::memory_order_relaxed) != 0) judge(one);
+      continue;
+    }
     one.heard = clock::now();
     one.is_asked.store(true, std::memory_order_relaxed);
     ask(rank);
@@ -152,18 +188,16 @@ bool heartbeat::tick() noexcept {
   last_tick_ = now;
   ++asked_;
   const bool sleeps = sleeps_.load(std::memory_order_relaxed);
+  if (!was_away) suspect_hosts(now);
   bool any = false;
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     peer& one = *peers_[rank];
-    if (!is_asked_for(one)) {
-      // seq_cst: pairs with `await`.
-      one.is_asked.store(false, std::memory_order_seq_cst);
-      if (!is_asked_for(one)) {
-        one.heard = {};
-        continue;
-      }
+    const bool is_meant = stays_asked_for(one);
+    if (!is_meant && !is_suspect(one)) {
+      one.heard = {};
+      continue;
     }
-    one.is_asked.store(true, std::memory_order_relaxed);
+    if (is_meant) one.is_asked.store(true, std::memory_order_relaxed);
     any = true;
     if (one.heard == clock::time_point{} || was_away) one.heard = now;
     std::uint32_t awaited = one.awaited.load(std::memory_order_relaxed);

@@ -17,7 +17,9 @@ namespace muster::tcp {
 
 /// Tells a rank that waits whether those of other machines that it waits for still run. A thread of
 /// each process, which sleeps otherwise, answers at once whatever the program does: a rank that
-/// computes is there, one that is stopped or cut off is not. Only a rank that waits asks.
+/// computes is there, one that is stopped or cut off is not. Only a rank that waits asks; where one
+/// of a host is silent, all of that host are asked, as it may be gone: so who waits for one after
+/// the other loses them together.
 ///
 /// Questions and answers are datagrams, each proved by the job's key, between the ports at which
 /// the ranks listen, on all rails: an answer on one is enough. A rank that has never answered is
@@ -61,6 +63,7 @@ private:
     std::atomic<std::uint32_t> greetings = 0;  ///< questions to ask whether it is awaited or not
     std::atomic<bool> is_asked = false;  ///< at every tick: it need not be told of who awaits it
     std::atomic<bool> lost = false;
+    std::size_t host = 0;  ///< among those of all peers
     bool has_answered = false;
     clock::time_point heard{};  ///< or when it was first asked
   };
@@ -71,6 +74,11 @@ private:
   /// Asks those that were not asked yet, without waiting for the next tick.
   void ask_new() noexcept;
   bool is_asked_for(const peer& one) const noexcept;
+  /// The same; where it is not, whoever says that it is from now on wakes the thread.
+  bool stays_asked_for(peer& one) noexcept;
+  /// Another rank of its host is silent.
+  bool is_suspect(const peer& one) const noexcept;
+  void suspect_hosts(clock::time_point now) noexcept;
   void judge(peer& one) noexcept;
   void read_all(std::size_t rail) noexcept;
   void ask(std::size_t rank) noexcept;
@@ -81,6 +89,7 @@ private:
   std::vector<descriptor> rails_;
   descriptor bell_;  // this thread's own
   std::vector<std::unique_ptr<peer>> peers_;
+  std::vector<clock::time_point> suspect_until_;  // by host
   std::vector<std::size_t> named_;  // as awaited, by the engine's thread, since it last slept
   std::atomic<bool> sleeps_ = false;
   std::atomic<bool> over_ = false;

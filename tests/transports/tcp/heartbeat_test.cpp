@@ -101,6 +101,27 @@ TEST_CASE("who is not waited for is not asked") {
   CHECK_FALSE(of.all[0]->is_lost(1));
 }
 
+TEST_CASE("ranks of a host that is gone are lost together, though they are waited for one by one") {
+  constexpr std::size_t count = 16;
+  ranks of(count);
+  for (std::size_t rank = 0; rank < count; ++rank) of.begin(rank);
+  for (std::size_t rank = 1; rank < count; ++rank) CHECK_FALSE(of.loses(rank, timeout / 4));
+  for (std::size_t rank = 1; rank < count; ++rank) of.all[rank].reset();
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t rank = 1; rank < count; ++rank) CHECK(of.loses(rank, 20 * timeout));
+  CHECK(std::chrono::steady_clock::now() - begin < (count - 1) * timeout);
+}
+
+TEST_CASE("of a host with a silent rank those that answer are not lost") {
+  ranks of(3);
+  for (const std::size_t rank : {0, 1, 2}) of.begin(rank);
+  CHECK_FALSE(of.loses(1, timeout / 4));
+  CHECK_FALSE(of.loses(2, timeout / 4));
+  of.all[1].reset();
+  CHECK(of.loses(1, 20 * timeout));
+  CHECK_FALSE(of.loses(2, 3 * timeout));
+}
+
 TEST_CASE("who never answered is not judged") {
   ranks of(2);
   of.begin(0);
