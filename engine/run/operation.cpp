@@ -60,17 +60,24 @@ void operation::log_end(bool failed) const noexcept {
   team_.arrivals()->end(logged_, ticket_.sequence, failed);
 }
 
+inline wire::recorded_call operation::recorded() const noexcept {
+  return {.word = ticket_.word,
+          .kind = prepared_.kind,
+          .count = prepared_.count,
+          .root = call_.root,
+          .details = prepared_.details};
+}
+
+// Not before the lane is free: what this rank called there before, others may still ask.
 inline void operation::write_record() noexcept {
-  const wire::recorded_call call{.word = ticket_.word,
-                                 .kind = prepared_.kind,
-                                 .count = prepared_.count,
-                                 .root = call_.root,
-                                 .details = prepared_.details};
-  muster::team& on = team_;
-  write(on.members().own_record(ticket_.lane), call);
-  if (flight_recorder* const flight = on.flight()) [[likely]] {
-    flown_ = &flight->begin(call, on.id());
-  }
+  write(members().own_record(ticket_.lane), recorded());
+}
+
+void operation::write_record_once() noexcept {
+  // relaxed: this thread alone writes it.
+  const std::uint64_t word =
+      members().own_record(ticket_.lane).word.load(std::memory_order_relaxed);
+  if (word != ticket_.word) write_record();
 }
 
 inline void operation::take_place() noexcept {
@@ -79,7 +86,9 @@ inline void operation::take_place() noexcept {
   running_ = true;
   take_arrival();
   lane_ = &board().arrival(ticket_.lane, 0);
-  write_record();
+  if (flight_recorder* const flight = on.flight()) [[likely]] {
+    flown_ = &flight->begin(recorded(), on.id());
+  }
   if (on.arrivals() != nullptr || on.time() != nullptr || ticket_.kind >= stage_kind::lengthy) {
     begin_other_than_short();
   }
@@ -110,10 +119,14 @@ inline bool operation::ends_at_once() {
       refuse();
     }
     take_place();
-  } else if (is_on_record()) {  // it was reserved
-    flight_recorder::last_no_more(*flown_);
+    if (!lane_is_free()) return false;
+    write_record();
+  } else {  // it was reserved
+    if (is_on_record()) flight_recorder::last_no_more(*flown_);
+    if (!lane_is_free()) return false;
+    write_record_once();
   }
-  if (!lane_is_free() || !runs_at_once()) return false;
+  if (!runs_at_once()) return false;
   complete();
   return true;
 }
@@ -148,11 +161,15 @@ std::coroutine_handle<> operation::coroutine() {
 }
 
 bool operation::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
-  if (lane_is_free()) return true;
-  turn_.emplace(state());
-  if (turn_->await_ready()) return true;
-  turn_->await_suspend(place, self);
-  return false;
+  if (!lane_is_free()) {
+    turn_.emplace(state());
+    if (!turn_->await_ready()) {
+      turn_->await_suspend(place, self);
+      return false;
+    }
+  }
+  write_record_once();
+  return true;
 }
 
 void operation::refuse() {
@@ -168,6 +185,7 @@ void operation::enter() {
   if (!turn_) return;
   turn_->await_resume();
   turn_.reset();
+  write_record_once();
 }
 
 void operation::end(const std::exception_ptr& failure) noexcept {
@@ -205,6 +223,7 @@ void operation::abandon(const std::exception_ptr& failure) noexcept {
 
 void operation::reserve() noexcept {
   take_place();
+  if (lane_is_free()) write_record();
   if (is_on_record()) flight_recorder::last(*flown_);
 }
 

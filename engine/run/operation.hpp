@@ -90,7 +90,10 @@ private:
   [[gnu::always_inline]] bool ends_at_once();
   [[gnu::always_inline]] bool runs_at_once();
   [[gnu::always_inline]] void take_place() noexcept;
+  [[gnu::always_inline]] wire::recorded_call recorded() const noexcept;
   [[gnu::always_inline]] void write_record() noexcept;
+  /// Where it is not there yet.
+  void write_record_once() noexcept;
   [[gnu::always_inline]] void complete() noexcept;
 
   /// What does it without a coroutine, if all are there; null where nothing does.

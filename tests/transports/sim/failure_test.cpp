@@ -123,6 +123,29 @@ TEST_CASE("a rank that calls something else") {
   }
 }
 
+task<> scan_at_once(team& of, std::size_t times) {
+  std::vector<std::array<int, 20>> data(times);
+  std::vector<task<>> begun;
+  for (auto& each : data) begun.push_back(scan(of, each, sum));
+  co_await when_all(std::move(begun));
+}
+
+TEST_CASE("a rank that passed by with another call, and has begun more than there are lanes") {
+  for (const auto& nodes : std::vector<std::vector<std::size_t>>{{0, 1, 1, 0, 1}, {0, 1, 1}}) {
+    sim::simulation all(sim::model(), algos::catalog(), {.node_of = nodes});
+    all.run([](sim::rank& me) -> task<> {
+      std::array<int, 20> data{};
+      if (me.number() == 0) {
+        co_await bcast(me.team(), std::span(data).first(0), 0);
+      } else {
+        co_await scan(me.team(), data, sum);
+      }
+      co_await scan_at_once(me.team(), wire::lanes + 20);
+    });
+    check_all_fail(all, errc::mismatched_call, no_rank, "scan(20 x int32, sum)");
+  }
+}
+
 /// Rank 0 is the root, but perhaps not of the first.
 task<> reduce_often(team& of, std::size_t first_root) {
   of.choose(collective::reduce, "last_combines");
