@@ -89,7 +89,8 @@ bool fits(const fault& more, const faulty_job& job) {
   if (is_anywhere(ends_host)) return !needs_others(more.what);
   if (ends_host(more.what)) return !is_anywhere(needs_others);
   const auto is_reset = [](fault::kind what) { return what == fault::kind::reset; };
-  if (is_reset(more.what) && is_anywhere(is_reset)) return false;
+  if (is_reset(more.what) && is_anywhere(is_of_network)) return false;
+  if (is_of_network(more.what) && is_anywhere(is_reset)) return false;
   if (is_helped(more.what)) return !is_also(may_end_rank);
   if (may_end_rank(more.what) && is_also(is_helped)) return false;
   if (!ends_rank(more.what)) return true;

@@ -119,7 +119,8 @@ helper reset_connection(std::chrono::microseconds after) {
   const std::vector<ports> all = accepted_connections();
   if (all.empty()) return run_script("true");
   const ports& one = all.back();
-  return run_script("sleep " + seconds(after) +
+  // By then the pair has its other one.
+  return run_script("sleep " + seconds(after + std::chrono::milliseconds(100)) +
                     "; ss -K -t -n sport = :" + std::to_string(one.here) +
                     " and dport = :" + std::to_string(one.there) + " >/dev/null");
 }
