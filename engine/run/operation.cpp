@@ -68,30 +68,30 @@ inline wire::recorded_call operation::recorded() const noexcept {
           .details = prepared_.details};
 }
 
-// Not before the lane is free: what this rank called there before, others may still ask.
-inline void operation::write_record() noexcept {
-  write(members().own_record(ticket_.lane), recorded());
-}
-
-void operation::write_record_once() noexcept {
+void operation::write_record() noexcept {
+  wire::call_record& mine = members().own_record(ticket_.lane);
   // relaxed: this thread alone writes it.
-  const std::uint64_t word =
-      members().own_record(ticket_.lane).word.load(std::memory_order_relaxed);
-  if (word != ticket_.word) write_record();
+  if (mine.word.load(std::memory_order_relaxed) != ticket_.word) write(mine, recorded());
 }
 
-inline void operation::take_place() noexcept {
+inline bool operation::take_place() noexcept {
   muster::team& on = team_;
   on.books().order.begin(ticket_, prepared_.fingerprint, prepared_.stages);
   running_ = true;
   take_arrival();
   lane_ = &board().arrival(ticket_.lane, 0);
+  const wire::recorded_call call = recorded();
+  const bool is_free = lane_is_free();
+  if (is_free) [[likely]] {
+    write(on.members().own_record(ticket_.lane), call);
+  }
   if (flight_recorder* const flight = on.flight()) [[likely]] {
-    flown_ = &flight->begin(recorded(), on.id());
+    flown_ = &flight->begin(call, on.id());
   }
   if (on.arrivals() != nullptr || on.time() != nullptr || ticket_.kind >= stage_kind::lengthy) {
     begin_other_than_short();
   }
+  return is_free;
 }
 
 inline void operation::complete() noexcept {
@@ -118,13 +118,11 @@ inline bool operation::ends_at_once() {
     if (members().broken()) [[unlikely]] {
       refuse();
     }
-    take_place();
-    if (!lane_is_free()) return false;
-    write_record();
+    if (!take_place()) return false;
   } else {  // it was reserved
     if (is_on_record()) flight_recorder::last_no_more(*flown_);
     if (!lane_is_free()) return false;
-    write_record_once();
+    write_record();
   }
   if (!runs_at_once()) return false;
   complete();
@@ -168,7 +166,7 @@ bool operation::begin(const coroutine_place& place, std::coroutine_handle<> self
       return false;
     }
   }
-  write_record_once();
+  write_record();
   return true;
 }
 
@@ -185,7 +183,7 @@ void operation::enter() {
   if (!turn_) return;
   turn_->await_resume();
   turn_.reset();
-  write_record_once();
+  write_record();
 }
 
 void operation::end(const std::exception_ptr& failure) noexcept {
@@ -223,7 +221,6 @@ void operation::abandon(const std::exception_ptr& failure) noexcept {
 
 void operation::reserve() noexcept {
   take_place();
-  if (lane_is_free()) write_record();
   if (is_on_record()) flight_recorder::last(*flown_);
 }
 

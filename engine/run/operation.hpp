@@ -89,11 +89,12 @@ private:
   /// Begins; whether it has also ended.
   [[gnu::always_inline]] bool ends_at_once();
   [[gnu::always_inline]] bool runs_at_once();
-  [[gnu::always_inline]] void take_place() noexcept;
+  /// \returns whether its lane is free
+  [[gnu::always_inline]] bool take_place() noexcept;
   [[gnu::always_inline]] wire::recorded_call recorded() const noexcept;
-  [[gnu::always_inline]] void write_record() noexcept;
-  /// Where it is not there yet.
-  void write_record_once() noexcept;
+  /// Of one whose lane is free, where it is not there yet: what this rank called in that lane
+  /// before, others may have had to ask for.
+  void write_record() noexcept;
   [[gnu::always_inline]] void complete() noexcept;
 
   /// What does it without a coroutine, if all are there; null where nothing does.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 
-#include <muster/base/random.hpp>
 #include <muster/wire/board.hpp>
 
 namespace muster {
@@ -51,9 +51,10 @@ public:
   /// \param mine filled in where it is: every operation does this
   void begin(ticket& mine, std::uint64_t call, stage_kind kind) noexcept {
     // The fingerprint covers all calls so far, so that an earlier mismatch shows at any contact.
-    history_ = mix_bits(history_ ^ call);
+    // Its upper half depends on all bits of each.
+    history_ = std::rotl(history_ ^ call, 32) * 0xd6e8'feb8'6659'fd93U;
     mine.sequence = ++begun_;
-    mine.word = (mine.sequence << 32) | (history_ & 0xffff'ffffU);
+    mine.word = (mine.sequence << 32) | (history_ >> 32);
     mine.lane = mine.sequence & (extent_.lanes - 1);
     mine.after = mine.sequence > extent_.lanes ? mine.sequence - extent_.lanes : 0;
     mine.link_lane = mine.lane;
