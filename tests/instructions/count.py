@@ -18,15 +18,15 @@ import tempfile
 
 # What they took when this was last changed. Less is welcome, and then belongs here.
 BEFORE = {
-    "barrier": 366,
-    "barrier, planned": 304,
-    "bcast": 434,
-    "bcast, planned": 377,
-    "allreduce": 443,
-    "allreduce, planned": 386,
-    "MPI_Barrier": 325,
-    "MPI_Bcast": 407,
-    "MPI_Allreduce": 418,
+    "barrier": 361,
+    "barrier, planned": 299,
+    "bcast": 429,
+    "bcast, planned": 372,
+    "allreduce": 438,
+    "allreduce, planned": 381,
+    "MPI_Barrier": 320,
+    "MPI_Bcast": 402,
+    "MPI_Allreduce": 413,
 }
 GROWTH = 1.1
 
