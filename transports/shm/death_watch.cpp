@@ -19,8 +19,10 @@ namespace muster::shm {
 death_watch::death_watch(const job& of, std::size_t self, std::vector<std::size_t> ranks)
     : job_(of), self_(self), ranks_(std::move(ranks)), over_(::eventfd(0, EFD_CLOEXEC)) {
   if (!over_) throw error(errc::resource, "death watch: no eventfd");
+  // Before the program goes on, which may leave no descriptor.
+  descriptor first = job_.size() > 1 ? open_process(next(1)) : descriptor();
   const all_signals_blocked meanwhile;  // they are for the program's own threads
-  thread_ = std::jthread([this] { run(); });
+  thread_ = std::jthread([this, first = std::move(first)]() mutable { run(std::move(first)); });
 }
 
 death_watch::~death_watch() {
@@ -28,26 +30,27 @@ death_watch::~death_watch() {
   [[maybe_unused]] const ssize_t written = ::write(over_.get(), &one, sizeof one);
 }
 
-void death_watch::run() const noexcept {
-  const std::size_t ranks = job_.size();
-  for (std::size_t apart = 1; apart < ranks; ++apart) {
-    const std::size_t rank = (self_ + apart) % ranks;
-    if (!outlives(rank)) return;
-    note_end(rank);
+void death_watch::run(descriptor watched) const noexcept {
+  for (std::size_t apart = 1; apart < job_.size(); ++apart) {
+    if (!outlives(next(apart), std::move(watched))) return;
+    note_end(next(apart));
   }
 }
 
-bool death_watch::outlives(std::size_t rank) const noexcept {
+descriptor death_watch::open_process(std::size_t rank) const noexcept {
   // relaxed: it joined before this rank began.
   const auto process = job_.line(rank).process.load(std::memory_order_relaxed);
-  descriptor watched;
+  return descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
+
+bool death_watch::outlives(std::size_t rank, descriptor watched) const noexcept {
   std::array<pollfd, 2> either = {{{.fd = -1, .events = POLLIN, .revents = 0},
                                    {.fd = over_.get(), .events = POLLIN, .revents = 0}}};
   // One that has left may go on for long without watching those after it. And the program may have
   // no descriptor left for a while.
   constexpr int between_looks_ms = 500;
   while (!has_left(rank)) {
-    if (!watched) watched = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    if (!watched) watched = open_process(rank);
     if (!watched && errno != EMFILE && errno != ENFILE && errno != ENOMEM) return errno == ESRCH;
     either[0].fd = watched.get();  // poll passes over none
     const int ready = ::poll(either.data(), either.size(), between_looks_ms);

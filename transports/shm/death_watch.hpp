@@ -26,10 +26,14 @@ public:
   death_watch& operator=(const death_watch&) = delete;
 
 private:
-  void run() const noexcept;
+  /// \param watched the next rank's process, if it could be had
+  void run(descriptor watched) const noexcept;
+  /// The rank so many places after this one.
+  std::size_t next(std::size_t apart) const noexcept { return (self_ + apart) % job_.size(); }
+  descriptor open_process(std::size_t rank) const noexcept;
   /// Waits until it has left or its process has ended; false where this object ends before, or
   /// nobody can tell.
-  bool outlives(std::size_t rank) const noexcept;
+  bool outlives(std::size_t rank, descriptor watched) const noexcept;
   bool has_left(std::size_t rank) const noexcept;
   void note_end(std::size_t rank) const noexcept;
 
