@@ -32,7 +32,7 @@ death_watch::~death_watch() {
 
 void death_watch::run(descriptor watched) const noexcept {
   for (std::size_t apart = 1; apart < job_.size(); ++apart) {
-    if (!outlives(next(apart), std::move(watched))) return;
+    if (!outlives(next(apart), std::exchange(watched, {}))) return;
     note_end(next(apart));
   }
 }

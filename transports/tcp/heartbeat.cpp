@@ -166,13 +166,19 @@ void heartbeat::suspect_hosts(clock::time_point now) noexcept {
   }
 }
 
+// A thread that was stopped itself has not listened meanwhile.
+bool heartbeat::was_away(clock::time_point now) const noexcept {
+  return now - last_tick_ > how_.timeout / 2;
+}
+
 void heartbeat::ask_new() noexcept {
+  const bool may_judge = !was_away(clock::now());
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     peer& one = *peers_[rank];
     if (!is_asked_for(one)) continue;
     if (one.heard != clock::time_point{}) {  // a suspect, or greeted
       // relaxed: as below.
-      if (one.awaited.load(std::memory_order_relaxed) != 0) judge(one);
+      if (may_judge && one.awaited.load(std::memory_order_relaxed) != 0) judge(one);
       continue;
     }
     one.heard = clock::now();
@@ -183,12 +189,11 @@ void heartbeat::ask_new() noexcept {
 
 bool heartbeat::tick() noexcept {
   const auto now = clock::now();
-  // A thread that was stopped itself has not listened meanwhile.
-  const bool was_away = now - last_tick_ > how_.timeout / 2;
+  const bool has_missed = was_away(now);
   last_tick_ = now;
   ++asked_;
   const bool sleeps = sleeps_.load(std::memory_order_relaxed);
-  if (!was_away) suspect_hosts(now);
+  if (!has_missed) suspect_hosts(now);
   bool any = false;
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     peer& one = *peers_[rank];
@@ -199,7 +204,7 @@ bool heartbeat::tick() noexcept {
     }
     if (is_meant) one.is_asked.store(true, std::memory_order_relaxed);
     any = true;
-    if (one.heard == clock::time_point{} || was_away) one.heard = now;
+    if (one.heard == clock::time_point{} || has_missed) one.heard = now;
     std::uint32_t awaited = one.awaited.load(std::memory_order_relaxed);
     if (awaited != 0) judge(one);
     ask(rank);

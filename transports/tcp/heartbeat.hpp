@@ -71,7 +71,9 @@ private:
   void run() noexcept;
   /// Asks those that are awaited; false where nobody is.
   bool tick() noexcept;
-  /// Asks those that were not asked yet, without waiting for the next tick.
+  bool was_away(clock::time_point now) const noexcept;
+  /// Asks those that were not asked yet, without waiting for the next tick, and judges suspects who
+  /// are awaited now.
   void ask_new() noexcept;
   bool is_asked_for(const peer& one) const noexcept;
   /// The same; where it is not, whoever says that it is from now on wakes the thread.
