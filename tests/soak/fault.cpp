@@ -63,36 +63,33 @@ fault make_fault(random_stream& random, const faulty_job& job) {
   made.rank = random.below(job.ranks);
   made.round = random.below(job.rounds);
   // All have met before.
-  if (ends_host(made.what)) made.round = std::max<std::size_t>(made.round, 1);
+  if (made.what == fault::kind::host_lost) made.round = std::max<std::size_t>(made.round, 1);
   made.after = std::chrono::microseconds(random.below(random.one_in(4) ? 50'000 : 2'000));
   made.allocation = 1 + random.below(random.one_in(2) ? 50 : 2000);
   return made;
 }
 
-/// What a helper does, and undoes.
-bool is_helped(fault::kind what) { return is_of_network(what) && !ends_host(what); }
-
-/// Whether one more can happen. With a rank what it has begun may end, and its network stay down. A
-/// host is lost alone: those that are left do not put up with others' silence for long, and one of
-/// a pair's two connections must be left.
+/// Whether one more can happen. A host is lost alone: those that are left do not put up with
+/// others' silence for long. A connection is reset where no other network fault may have its pair's
+/// second one. With a rank what it has begun with its network may end, and leave that as it is.
 bool fits(const fault& more, const faulty_job& job) {
+  using enum fault::kind;
+  const auto is_anywhere = [&](auto what) {
+    return std::ranges::any_of(job.faults, [&](const fault& each) { return what(each.what); });
+  };
   const auto is_also = [&](auto what) {
     return std::ranges::any_of(
         job.faults, [&](const fault& each) { return each.rank == more.rank && what(each.what); });
   };
-  const auto needs_others = [](fault::kind what) {
-    return may_end_rank(what) || is_of_network(what) || what == fault::kind::stop;
+  const auto silences = [](fault::kind what) {
+    return may_end_rank(what) || is_of_network(what) || what == stop;
   };
-  const auto is_anywhere = [&](auto what) {
-    return std::ranges::any_of(job.faults, [&](const fault& each) { return what(each.what); });
-  };
-  if (is_anywhere(ends_host)) return !needs_others(more.what);
-  if (ends_host(more.what)) return !is_anywhere(needs_others);
-  const auto is_reset = [](fault::kind what) { return what == fault::kind::reset; };
-  if (is_reset(more.what) && is_anywhere(is_of_network)) return false;
-  if (is_of_network(more.what) && is_anywhere(is_reset)) return false;
-  if (is_helped(more.what)) return !is_also(may_end_rank);
-  if (may_end_rank(more.what) && is_also(is_helped)) return false;
+  if (has(job, host_lost)) return !silences(more.what);
+  if (more.what == host_lost) return !is_anywhere(silences);
+  if (has(job, fault::kind::reset) && is_of_network(more.what)) return false;
+  if (more.what == fault::kind::reset && is_anywhere(is_of_network)) return false;
+  if (is_of_network(more.what)) return !is_also(may_end_rank);
+  if (may_end_rank(more.what) && is_also(is_of_network)) return false;
   if (!ends_rank(more.what)) return true;
   std::size_t ended = 0;
   for (const fault& each : job.faults) {
@@ -120,9 +117,11 @@ void break_again_and_again(random_stream& random, faulty_job& job) {
 
 bool ends_rank(fault::kind what) { return what <= fault::kind::leave; }
 
-bool ends_host(fault::kind what) { return what == fault::kind::host_lost; }
-
 bool may_end_rank(fault::kind what) { return ends_rank(what) || what == fault::kind::no_memory; }
+
+bool has(const faulty_job& job, fault::kind what) {
+  return std::ranges::any_of(job.faults, [&](const fault& each) { return each.what == what; });
+}
 
 bool breaks_team(fault::kind what) {
   return what == fault::kind::revoke || what == fault::kind::deadline ||

@@ -42,8 +42,6 @@ struct fault {
 bool ends_rank(fault::kind what);
 /// The same, or perhaps.
 bool may_end_rank(fault::kind what);
-/// Whether all ranks of the rank's made host are gone then.
-bool ends_host(fault::kind what);
 /// Whether the team is broken then, or may be, while all ranks are there.
 bool breaks_team(fault::kind what);
 
@@ -64,6 +62,8 @@ struct faulty_round {
   conduct how;
   bool makes_team = false;  ///< of all ranks, beside these calls
 };
+
+bool has(const faulty_job& job, fault::kind what);
 
 faulty_job make_faulty_job(std::uint64_t seed);
 /// \param ranks      of those that are left

@@ -67,10 +67,6 @@ pid_t spawn(const std::vector<std::string>& command, const std::vector<std::stri
 
 std::filesystem::path self() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-bool has(const faulty_job& job, fault::kind what) {
-  return std::ranges::any_of(job.faults, [&](const fault& each) { return each.what == what; });
-}
-
 std::vector<std::string> variables_of(const faulty_job& job) {
   std::vector<std::string> all;
   if (has(job, fault::kind::host_lost)) all.emplace_back("MUSTER_TIMEOUT=3");
@@ -178,7 +174,7 @@ private:
     bool well = true;
     for (std::size_t rank = 0; rank < job.ranks; ++rank) {
       const bool may_end = std::ranges::any_of(job.faults, [&](const fault& each) {
-        if (ends_host(each.what)) return all.host[each.rank] == all.host[rank];
+        if (each.what == fault::kind::host_lost) return all.host[each.rank] == all.host[rank];
         return each.rank == rank && may_end_rank(each.what);
       });
       if (all.left[rank] || (may_end && all.gone[rank] != 0)) continue;

@@ -69,7 +69,7 @@ public:
 
   /// Whether all that it saw was right; also where it leaves before the others.
   bool run() {
-    if (loses_host()) meet();
+    if (has(job_, fault::kind::host_lost)) meet();
     while (round_ <= job_.rounds) {
       if (!strike_all_due()) return true;
       where_ = "rank " + std::to_string(all_.rank()) + ", generation " +
@@ -90,14 +90,10 @@ public:
 private:
   team& here() const { return rest_ ? *rest_ : all_; }
 
-  bool loses_host() const {
-    return std::ranges::any_of(job_.faults, [](const fault& each) { return ends_host(each.what); });
-  }
-
   /// Who has never answered is not missed.
   void meet() {
     std::vector<std::size_t> all(all_.size());
-    start(alltoall(all_, std::span<const std::size_t>(std::vector(all)), std::span(all))).wait();
+    start(alltoall(all_, all)).wait();
   }
 
   /// The faults of this rank whose time has come. False: it leaves.

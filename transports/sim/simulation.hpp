@@ -182,10 +182,6 @@ public:
   bool has_lost(std::size_t observer, std::size_t number) const noexcept {
     return !lost_.empty() && lost_[observer * size() + number];
   }
-  /// Whether something that the other one has said will never be heard.
-  bool misses(std::size_t observer, std::size_t number) const noexcept {
-    return !missed_.empty() && missed_[observer * size() + number];
-  }
   /// When what leaves one rank for another arrives there, in whatever way; `outages::never` if it
   /// does not.
   picoseconds passes(std::size_t from, std::size_t to, picoseconds leaves,
@@ -218,6 +214,10 @@ private:
     if (has_left && !lost_.empty()) schedule_looks(now_ + costs_.latency);
   }
   void end_life(std::size_t number, wire::liveness how) noexcept;
+  /// Whether something that the other one has said will never be heard.
+  bool misses(std::size_t observer, std::size_t number) const noexcept {
+    return !missed_.empty() && missed_[observer * size() + number];
+  }
   /// Whether a rank can have been told how another one ended.
   bool is_end_told(std::size_t observer, std::size_t number) const noexcept;
   void end_rank(sim::rank& one) noexcept;
