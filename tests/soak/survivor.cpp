@@ -297,13 +297,17 @@ private:
     }
   }
 
-  /// When the team was made anew often enough for what it takes to be there.
+  /// From when the team was made anew often enough for what it takes to be there, if what follows
+  /// has ended well then, and else from the next time on.
   void check_usage() {
     constexpr std::size_t warm = 8;
     if (generation_ < warm) return;
     no_descriptors_.reset();  // to look needs one
     const usage now = usage_now();
-    if (generation_ == warm) warm_ = now;
+    if (warm_generation_ == 0) {
+      warm_generation_ = generation_;
+      warm_ = now;
+    }
     // Not all need be there, and little of it touched, from the start.
     const std::size_t connections = 2 * job_.ranks;
     constexpr std::size_t touched = 40 << 10;
@@ -312,7 +316,7 @@ private:
         is_bounded(warm_.own, now.own, touched) && is_bounded(warm_.shared, now.shared, touched)) {
       return;
     }
-    wrong_ += "since generation " + std::to_string(warm) + ": threads " +
+    wrong_ += "since generation " + std::to_string(warm_generation_) + ": threads " +
               std::to_string(warm_.threads) + " -> " + std::to_string(now.threads) +
               ", descriptors " + std::to_string(warm_.descriptors) + " -> " +
               std::to_string(now.descriptors) + ", KiB of its own " + std::to_string(warm_.own) +
@@ -332,6 +336,7 @@ private:
   std::string where_;
   std::string wrong_;
   usage warm_;
+  std::size_t warm_generation_ = 0;  // of which `warm_` is; 0: none yet
   std::optional<no_descriptors> no_descriptors_;
   std::optional<std::chrono::microseconds> deadline_;
   std::size_t failing_allocation_ = 0;  // of this round; 0: none
