@@ -153,7 +153,9 @@ void rank::send_credit(channel& on, std::uint64_t upto) noexcept {
   const bool in_node = is_local_peer(sender);
   const picoseconds takes = in_.disturbed(in_node ? in_.costs().flag : in_.costs().latency);
   const picoseconds comes = in_node ? local() + takes : in_.passes(number_, sender, local(), takes);
-  if (comes != outages::never) in_.schedule(comes, event::kind::credit, sender, &on, upto);
+  if (comes == outages::never) return;
+  in_.say(number_);  // whoever waits for it has it before this rank is seen to have left
+  in_.schedule(comes, event::kind::credit, sender, &on, upto);
 }
 
 }  // namespace muster::sim

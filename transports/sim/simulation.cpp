@@ -271,6 +271,7 @@ void simulation::happen(const event& one) {
     case event::kind::credit: {
       auto& on = *static_cast<channel*>(one.subject);
       on.credit(one.value);
+      hear(on.of().to);
       whose.wake();
       return recycle(on);
     }
@@ -332,7 +333,9 @@ void simulation::transmit(const event& one) {
     schedule(passage.ends, event::kind::left, sender, sent.on, sent.from_byte);
     sent.leaves_later = false;
   }
-  schedule(passage.begins + disturbed(costs_.latency), event::kind::reach, sender, &sent);
+  // Also where the latency is 0 it arrives after it has left.
+  const picoseconds takes = std::max<picoseconds>(disturbed(costs_.latency), 1);
+  schedule(passage.begins + takes, event::kind::reach, sender, &sent);
   if (!random_.chance(options_.faults.repeated)) return;
   message& again = make_message();
   again = sent;
