@@ -84,6 +84,7 @@ admission::state admission::connect_on() noexcept {
       if (is_unreachable(*how)) why_ = failure::unreachable;
       return state::failed;
     }
+    end_connecting(socket_.get());
     if (!send(greeting{magic, mine_})) return state::failed;
     step_ = 1;
   }

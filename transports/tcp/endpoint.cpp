@@ -225,7 +225,8 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
   const path& by = peers_[peer][subflow];
   // Where there are several rails, each has to go by its own.
   const auto open = [&] {
-    return tcp::begin_connecting(by.to, doors_.size() > 1 ? doors_[by.rail].at : address{});
+    return tcp::begin_connecting(by.to, doors_.size() > 1 ? doors_[by.rail].at : address{},
+                                 how_.timeout);
   };
   muster::descriptor socket = open();
   if (!socket && is_out_of_descriptors(errno) && drop_oldest_stranger()) socket = open();
@@ -235,7 +236,7 @@ void endpoint::begin_connecting(const peer_connection& to, std::size_t subflow) 
   }
   if (!socket) {
     using enum admission::failure;
-    return miss(peer, subflow, is_unreachable(errno) ? unreachable : wrong);
+    return miss(peer, subflow, is_unreachable(errno) ? unreachable : wrong, now);
   }
   const admission::parties who{.from = static_cast<std::uint32_t>(how_.rank),
                                .to = static_cast<std::uint32_t>(peer),
@@ -312,9 +313,10 @@ void endpoint::advance(int socket, stream::connections& of) noexcept {
   const std::size_t subflow = at->subflow;
   const bool was_mine = at->is_mine;
   const admission::failure why = at->with.why();
+  const moment began = at->began;
   attempts_.erase(at);
   if (was_mine) {
-    miss(peer, subflow, why);
+    miss(peer, subflow, why, began);
   } else if (why != admission::failure::gone) {
     std::fputs("muster: refused a connection of somebody who is not of this job\n", stderr);
   }
@@ -391,14 +393,15 @@ void endpoint::run_short(int why) noexcept {
 }
 
 // Where nobody listens any more, nobody is missed: a rank that died has local peers that know.
-void endpoint::miss(std::size_t peer, std::size_t subflow, admission::failure why) noexcept {
+void endpoint::miss(std::size_t peer, std::size_t subflow, admission::failure why,
+                    moment began) noexcept {
   using enum admission::failure;
   times_[peer][subflow].retry = clock::now() + how_.between_attempts;
   const auto is_another = [peer](const attempt& one) { return one.is_mine && one.peer == peer; };
   const auto is_untried = [](const times& one) { return one.retry == moment{}; };
   if (std::ranges::any_of(times_[peer], is_untried)) return;  // it is their turn now
   if (is_open_to(peer) || find_attempt(is_another) != attempts_.end()) return;
-  if (why == unreachable && may_be_back(peer)) return;
+  if (why == unreachable && may_be_back(peer, began)) return;
   if (why == unreachable) return lose(*made_[peer], "there is no way to it");
   if (why == wrong) return lose(*made_[peer], "it does not answer as a rank of this job");
   unreached_.erase(peer);
@@ -407,10 +410,9 @@ void endpoint::miss(std::size_t peer, std::size_t subflow, admission::failure wh
 }
 
 // As long as one may be silent that was reached before.
-bool endpoint::may_be_back(std::size_t peer) noexcept {
-  const auto now = clock::now();
-  const auto since = unreached_.try_emplace(peer, now).first->second;
-  return how_.timeout.count() == 0 || now < since + how_.timeout;
+bool endpoint::may_be_back(std::size_t peer, moment began) noexcept {
+  const auto since = unreached_.try_emplace(peer, began).first->second;
+  return how_.timeout.count() == 0 || clock::now() < since + how_.timeout;
 }
 
 void endpoint::decide_on_gone() noexcept {

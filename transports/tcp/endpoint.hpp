@@ -154,9 +154,10 @@ private:
   /// The system has refused a socket. \param why its error number
   void run_short(int why) noexcept;
   /// An attempt to connect has failed.
-  void miss(std::size_t peer, std::size_t subflow, admission::failure why) noexcept;
+  void miss(std::size_t peer, std::size_t subflow, admission::failure why, moment began) noexcept;
   /// Whether one that is not reached is not to be given up yet.
-  bool may_be_back(std::size_t peer) noexcept;
+  /// \param began when this rank began to connect to it, where it has been reached until then
+  bool may_be_back(std::size_t peer, moment began) noexcept;
   void note_loss(std::size_t peer, const std::string& why) noexcept;
   void accept_all(const listener& at) noexcept;
   void add(attempt&& one) noexcept;

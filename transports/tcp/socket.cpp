@@ -96,7 +96,8 @@ descriptor accept_from(const listener& at) noexcept {
   return made;
 }
 
-descriptor begin_connecting(const address& to, const address& from) noexcept {
+descriptor begin_connecting(const address& to, const address& from,
+                            std::chrono::milliseconds patience) noexcept {
   descriptor made(::socket(to.storage.ss_family, kind, 0));
   if (!made) return made;
   set(made.get(), IPPROTO_TCP, TCP_NODELAY);
@@ -106,9 +107,13 @@ descriptor begin_connecting(const address& to, const address& from) noexcept {
     any_port.set_port(0);
     if (::bind(made.get(), any_port.get(), any_port.length) != 0) return {};
   }
+  set(made.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
   const bool begun = ::connect(made.get(), to.get(), to.length) == 0 || errno == EINPROGRESS;
   return begun ? std::move(made) : descriptor();
 }
+
+// The same limit would end a connection whose other side reads nothing for so long.
+void end_connecting(int socket) noexcept { set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 0); }
 
 void keep_alive(int socket, std::chrono::milliseconds idle) noexcept {
   if (idle.count() == 0) return;

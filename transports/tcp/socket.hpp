@@ -33,7 +33,11 @@ descriptor accept_from(const listener& at) noexcept;
 /// Begins to connect; empty where that cannot be. The socket is writable once it has connected, or
 /// has failed to.
 /// \param from by which of this machine's addresses; without a length: any
-descriptor begin_connecting(const address& to, const address& from = {}) noexcept;
+/// \param patience after so long without an answer it has failed; 0: when the system says so
+descriptor begin_connecting(const address& to, const address& from = {},
+                            std::chrono::milliseconds patience = {}) noexcept;
+/// It has connected: from now on its other side may be silent.
+void end_connecting(int socket) noexcept;
 
 /// Has the system notice, after some time like `idle`, that the other side's machine is gone,
 /// though nothing is sent. 0: never.

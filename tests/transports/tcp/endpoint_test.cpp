@@ -442,6 +442,49 @@ TEST_CASE_TEMPLATE("a peer to which there is no way is lost in the end", Joined,
   CHECK(status_of_child(give_up_where_there_is_no_way<Joined>) == 0);
 }
 
+/// A port of this machine that leaves attempts to connect without an answer: as many as may wait
+/// there wait already.
+class silent_port {
+public:
+  silent_port() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    at_ = tcp::address::resolve("127.0.0.1", 0);
+    REQUIRE(::bind(socket_.get(), at_.get(), at_.length) == 0);
+    REQUIRE(::listen(socket_.get(), 0) == 0);
+    at_ = tcp::address::resolve("127.0.0.1", port());
+    waits_ = tcp::begin_connecting(at_);
+    while (!tcp::how_connected(waits_.get())) std::this_thread::sleep_for(1ms);
+  }
+  const tcp::address& at() const noexcept { return at_; }
+
+private:
+  std::uint16_t port() const {
+    sockaddr_in bound{};
+    socklen_t length = sizeof bound;
+    REQUIRE(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&bound), &length) == 0);
+    return ntohs(bound.sin_port);
+  }
+
+  descriptor socket_;
+  descriptor waits_;
+  tcp::address at_;
+};
+
+TEST_CASE_TEMPLATE("a peer that answers no attempt to connect is lost in time", Joined, one,
+                   one_by_uring) {
+  const silent_port nobody;
+  const tcp::endpoint::settings how{
+      .rank = 0, .key = tcp::job_key::random(), .timeout = 200ms, .reactor = Joined::by};
+  party alone(how, only(tcp::listen_at(tcp::address::resolve("127.0.0.1", 0))),
+              {{}, tcp::paths(1, {0, nobody.at()})});
+  alone.all.to(1).owe_news(news_of(7), {});
+  // The system itself goes on trying for some two minutes.
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (alone.reach.state(1) == wire::liveness::alive && std::chrono::steady_clock::now() < end)
+    alone.all.progress();
+  CHECK(alone.reach.state(1) == wire::liveness::died);
+  CHECK(alone.reach.how_lost(1).ends_with(" there is no way to it"));
+}
+
 /// What is written to the error stream, while it lives.
 class heard_errors {
 public:
