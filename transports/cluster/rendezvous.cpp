@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 #include <limits>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include <boost/asio/awaitable.hpp>
@@ -65,6 +68,8 @@ struct answer {
 };
 
 constexpr std::uint32_t longest_block = 1 << 20;
+
+using moment = std::chrono::steady_clock::time_point;
 
 template <class T>
 asio::mutable_buffer whole(T& one) {
@@ -124,10 +129,12 @@ awaitable<void> reply(socket& to, errc how, std::span<const std::byte> bytes) {
 // ---- who serves
 
 /// Ranks that meet, from the first that comes until all have gone. They have seats.
-class rendezvous_server::gathering {
+class rendezvous_server::gathering : public std::enable_shared_from_this<gathering> {
 public:
   /// \param may_return whoever goes before all are there has not come
-  gathering(std::size_t ranks, bool may_return) : seats_(ranks), may_return_(may_return) {}
+  /// \param patience once all are there, so long each waits for what the others have to say
+  gathering(std::size_t ranks, bool may_return, std::chrono::milliseconds patience)
+      : seats_(ranks), may_return_(may_return), patience_(patience) {}
 
   bool may_return() const noexcept { return may_return_; }
   bool is_full() const noexcept { return came_ == seats_.size(); }
@@ -148,6 +155,8 @@ public:
     }
     ++came_;
     seats_[rank].at = std::move(at);
+    if (!is_full()) return;
+    for (const auto& [which, all] : rounds_) limit(which);
   }
 
   /// Answers a rank until it goes.
@@ -206,6 +215,10 @@ private:
   /// An allgather under way: by the lowest rank and how many there are.
   using round_key = std::pair<std::uint32_t, std::uint32_t>;
   using blocks = std::map<std::size_t, std::vector<std::byte>>;
+  struct round {
+    blocks said;
+    asio::steady_timer late;  // runs once all ranks are there
+  };
 
   static awaitable<void> tell(std::shared_ptr<socket> to, errc code, std::string why) {
     co_await reply(*to, code, std::as_bytes(std::span(why)));
@@ -215,7 +228,7 @@ private:
   void leave_seat(std::size_t rank) {
     seats_[rank] = {};
     --came_;
-    for (auto& [which, said] : rounds_) said.erase(rank);
+    for (auto& [which, each] : rounds_) each.said.erase(rank);
   }
 
   void note_departure(std::size_t rank) {
@@ -230,7 +243,10 @@ private:
       break_up("rank " + std::to_string(gone - seats_.begin()) + " went away");
     }
     if (has_failed()) co_return co_await say_why(rank);  // it may have asked since it was told
-    blocks& all = rounds_[which];
+    const auto [known, is_new] =
+        rounds_.try_emplace(which, blocks(), asio::steady_timer(seats_[rank].at->get_executor()));
+    if (is_new && is_full()) limit(which);
+    blocks& all = known->second.said;
     all.emplace(rank, std::move(block));
     if (all.size() < which.second) co_return;
     const blocks whole_round = std::move(all);
@@ -243,6 +259,40 @@ private:
       const std::shared_ptr<socket> to = seats_[rank_told].at;
       if (to != nullptr) co_await reply(*to, errc{}, joined);
     }
+  }
+
+  /// From now on those that have not spoken yet have that much time.
+  void limit(round_key which) {
+    asio::steady_timer& late = rounds_.at(which).late;
+    late.expires_after(patience_);
+    late.async_wait([in = weak_from_this(), which](const boost::system::error_code& why) {
+      const auto self = in.lock();
+      if (!why && self != nullptr) self->note_silence(which);
+    });
+  }
+
+  void note_silence(round_key which) {
+    const auto late = rounds_.find(which);
+    // That may be over, and another one under way meanwhile.
+    if (late == rounds_.end() || late->second.late.expiry() > moment::clock::now()) return;
+    const std::chrono::duration<double> silence = patience_;
+    std::ostringstream why;
+    why << describe_silent(which, late->second.said) << " said nothing for " << silence.count()
+        << " s";
+    break_up(why.str());
+  }
+
+  /// Who they are is known where all ranks take part.
+  std::string describe_silent(round_key which, const blocks& said) const {
+    const std::string count = std::to_string(which.second - said.size());
+    if (which.second != seats_.size()) {
+      return count + " of " + std::to_string(which.second) + " ranks, rank " +
+             std::to_string(which.first) + " the first of them,";
+    }
+    std::size_t rank = 0;
+    while (said.contains(rank)) ++rank;
+    return count + " of " + std::to_string(which.second) + " ranks, such as " +
+           std::to_string(rank) + ",";
   }
 
   awaitable<void> reply_alone(socket& to, const question& what) {
@@ -269,7 +319,8 @@ private:
   std::vector<seat> seats_;
   bool may_return_;
   std::size_t came_ = 0;
-  std::map<round_key, blocks> rounds_;
+  std::chrono::milliseconds patience_;
+  std::map<round_key, round> rounds_;
   std::string failed_;
   errc code_{};
 };
@@ -282,12 +333,13 @@ public:
         door_(context_, copy_of(listener_.socket.get()).release()),
         late_(context_, patience),
         key_(key),
-        ranks_(ranks) {
+        ranks_(ranks),
+        patience_(patience) {
     tcp::allow_descriptors(descriptors_for(ranks));
     asio::co_spawn(context_, let_in(), asio::detached);
     if (often != meets::once) begin_next();
     if (often == meets::only_again) return;
-    first_ = std::make_shared<gathering>(ranks_, false);
+    first_ = std::make_shared<gathering>(ranks_, false, patience_);
     gatherings_.push_back(first_);
     late_.async_wait([first = first_](const boost::system::error_code& why) {
       if (why || first->is_full()) return;
@@ -312,7 +364,7 @@ private:
   /// The next meeting of those that come again.
   void begin_next() {
     std::erase_if(gatherings_, [](const auto& each) { return each->is_over(false); });
-    next_ = std::make_shared<gathering>(ranks_, true);
+    next_ = std::make_shared<gathering>(ranks_, true, patience_);
     gatherings_.push_back(next_);
     if (!ended_.empty()) next_->break_up(ended_, errc::rank_left);
   }
@@ -444,6 +496,7 @@ private:
   asio::steady_timer late_;
   tcp::job_key key_;
   std::size_t ranks_;
+  std::chrono::milliseconds patience_;
   std::shared_ptr<gathering> first_;                    // null: there is none
   std::shared_ptr<gathering> next_;                     // null: nobody comes again
   std::vector<std::shared_ptr<gathering>> gatherings_;  // that are not over
@@ -482,8 +535,6 @@ public:
   int number() { return socket_.native_handle(); }
 
 private:
-  using moment = std::chrono::steady_clock::time_point;
-
   /// To its end; its exception.
   void run(awaitable<void> work) {
     std::exception_ptr failed;
@@ -550,6 +601,7 @@ private:
     }
     guard.cancel();
     socket_ = std::move(on);
+    tcp::keep_alive(number(), where.patience / 6);  // the system tries some ten times in vain
     co_return true;
   }
 

@@ -38,12 +38,13 @@ enum class meets : std::uint8_t {
 /// Serves a rendezvous: gathers what ranks say and tells them all of it, until they have gone.
 /// Whoever does not know the key is not let in.
 ///
-/// Where ranks meet again there is no limit to how long those that have come wait for the others.
-/// Until all are there each may go and come again, as one that is started again does.
+/// Where ranks meet again there is no limit to how long those that have come wait for the others to
+/// come. Until all are there each may go and come again, as one that is started again does.
 class rendezvous_server {
 public:
   /// Serves in a thread of its own. \throws error `errc::bootstrap` where it cannot listen
-  /// \param patience of the first meeting
+  /// \param patience of those that have come to the first meeting, for the others; and at each, of
+  /// those that have spoken once all are there, for what others have to say
   rendezvous_server(tcp::listener at, std::size_t ranks, const tcp::job_key& key,
                     std::chrono::milliseconds patience, meets often = meets::once);
   /// Returns when those who came have gone, and after some seconds at the latest.
@@ -79,8 +80,8 @@ public:
 
   std::size_t rank() const noexcept override { return rank_; }
   std::size_t size() const noexcept override { return size_; }
-  /// \throws error `errc::bootstrap` on all ranks where one does not come, or goes too early;
-  /// `errc::rank_left`, see `tell_of_end`
+  /// \throws error `errc::bootstrap` on all ranks where one does not come, is silent for too long
+  /// or goes too early; `errc::rank_left`, see `tell_of_end`
   void allgather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   /// The same among some ranks, ascending, this one among them.
   void allgather_among(std::span<const std::size_t> ranks, std::span<const std::byte> mine,

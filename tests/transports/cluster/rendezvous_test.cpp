@@ -17,6 +17,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -329,6 +330,31 @@ TEST_CASE("a rank that goes too early breaks it for all") {
   CHECK(why->text().find("rank 1 went away") != std::string::npos);
 }
 
+TEST_CASE("a rank that has come and says nothing is named") {
+  place where(3, 1s);
+  cluster::rendezvous silent(where.at, 1, 3);
+  silent.relate_clock();
+  std::vector<std::optional<error>> why(3);
+  {
+    std::vector<std::jthread> all;
+    for (const std::size_t rank : {0, 2}) {
+      all.emplace_back([&, rank] {
+        why[rank] = failure_of([&] {
+          cluster::rendezvous among(where.at, rank, 3);
+          ranks_told(among);
+        });
+      });
+    }
+  }
+  for (const std::size_t rank : {0, 2}) {
+    REQUIRE(why[rank]);
+    CHECK(why[rank]->code() == errc::bootstrap);
+    CHECK(why[rank]->text().find("1 of 3 ranks, such as 1, said nothing for 1 s") !=
+          std::string::npos);
+  }
+  CHECK(failure_of([&] { ranks_told(silent); }));
+}
+
 struct coming {
   coming(const place& where, std::size_t rank, std::size_t size) : at(where.at, rank, size) {}
   operator cluster::rendezvous&() { return at; }
@@ -375,15 +401,15 @@ TEST_CASE("ranks meet again and again") {
 }
 
 TEST_CASE("where they meet again nobody waits too long, and whoever goes may come once more") {
-  const place where(3, 50ms, cluster::meets::only_again);
+  const place where(3, 1s, cluster::meets::only_again);
   {
     std::jthread replaced([&] {
       returning among(where, 1, 3);
       CHECK(failure_of([&] { ranks_told(among); }));
     });
     returning killed(where, 2, 3);
-    std::this_thread::sleep_for(200ms);  // longer than the patience
-    const returning again(where, 1, 3);  // takes the place of the one that waits
+    std::this_thread::sleep_for(1500ms);  // longer than the patience
+    const returning again(where, 1, 3);   // takes the place of the one that waits
   }
   meet<returning>(where, 3);
 }
