@@ -1,26 +1,32 @@
 // Files that a user names: selection tables, models of clusters, recorded arrivals, what ranks have
-// written for `muster why`, and programs and libraries that `muster mpirun` looks into. The first
-// byte says which; the rest is the file.
+// written for `muster why`, the memory of a job that it looks into, and programs and libraries that
+// `muster mpirun` looks into. The first byte says which; the rest is the file, or of a job's memory
+// what is there beside zeros.
 
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <muster/base/descriptor.hpp>
 #include <muster/base/error.hpp>
+#include <muster/run/flight_record.hpp>
 
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tools/command/mpirun/elf.hpp"
 #include "tools/command/shared/arrivals.hpp"
+#include "tools/command/why/processes.hpp"
 #include "tools/command/why/written.hpp"
 #include "tools/library/table.hpp"
 #include "tools/library/why/page.hpp"
@@ -89,9 +95,33 @@ void find_out_why(const std::string& text) {
   }
 }
 
+/// Where a job's memory says that its records are, and what is there.
+void look_into_memory(input& in) {
+  constexpr std::size_t records = 256;  // from this place on
+  std::vector<std::byte> memory(std::size_t{64} << 10);
+  auto& where = *new (&memory[flight_directory::place]) flight_directory{};
+  where.magic = flight_directory::right_magic;
+  where.layout = flight_directory::this_layout;
+  where.ranks = in.take<std::uint32_t>();
+  where.first = in.take<std::uint64_t>();
+  where.stride = in.take<std::uint64_t>();
+  where.first_asleep = in.take<std::uint64_t>();
+  where.asleep_stride = in.take<std::uint64_t>();
+  std::ranges::copy(in.take_bytes(memory.size() - records),
+                    memory.begin() + static_cast<std::ptrdiff_t>(records));
+  const file_of file(std::string(reinterpret_cast<const char*>(memory.data()), memory.size()));
+  try {
+    const auto ranks = why::latest_of_each(why::read_ranks_in(file.path()));
+    require(ranks.empty() || !why::page("fuzz", ranks).empty(), "there is a page");
+  } catch (const std::runtime_error& wrong) {
+    require(*wrong.what() != '\0', "wrong memory is told");
+  }
+}
+
 void run(input& in) {
-  constexpr std::uint8_t kinds = 5;
+  constexpr std::uint8_t kinds = 6;
   const auto kind = in.take<std::uint8_t>() % kinds;
+  if (kind == 5) return look_into_memory(in);
   const std::string text = in.take_text();
   switch (kind) {
     case 0:

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -78,21 +79,44 @@ public:
     base_ = ::mmap(nullptr, size(), PROT_READ, MAP_SHARED, opened_.get(), 0);
     if (base_ == MAP_FAILED) throw std::runtime_error(std::strerror(errno));
     const auto* const base = static_cast<const std::byte*>(base_);
-    const auto& where = *reinterpret_cast<const flight_directory*>(base + flight_directory::place);
+    flight_directory where{};
+    read_directory(base, where);
     require_known(where);
     for (std::size_t i = 0; i < where.ranks; ++i) {
-      if (auto one = look_at(find_record(base, where, i))) found.push_back(std::move(*one));
+      auto one = look_at(find_record(base, where, i));
+      if (!one) continue;
+      require_rank(*one);
+      found.push_back(std::move(*one));
     }
   }
   bool is_open() const { return static_cast<bool>(opened_); }
 
 private:
   std::size_t size() const { return static_cast<std::size_t>(status_.st_size); }
+  /// As it is now: who has the memory may change it at any time. All zeros where there is no room.
+  void read_directory(const std::byte* base, flight_directory& to) const {
+    if (size() < flight_directory::place + sizeof to) return;
+    const auto& from = *reinterpret_cast<const flight_directory*>(base + flight_directory::place);
+    to.magic = from.magic;
+    to.layout = from.layout;
+    to.ranks = from.ranks;
+    to.first = from.first;
+    to.stride = from.stride;
+    to.first_asleep = from.first_asleep;
+    to.asleep_stride = from.asleep_stride;
+  }
+  /// Whether that many `T` are in it.
+  template <class T>
+  bool holds(std::size_t count, std::uint64_t first, std::uint64_t stride) const {
+    if (first % alignof(T) != 0 || stride % alignof(T) != 0 || stride < sizeof(T)) return false;
+    if (count == 0) return true;
+    return size() >= sizeof(T) && first <= size() - sizeof(T) &&
+           count - 1 <= (size() - sizeof(T) - first) / stride;
+  }
   void require_known(const flight_directory& where) const {
-    const bool fits = size() > flight_directory::place + sizeof where &&
-                      where.stride >= sizeof(flight_record) && where.first < size() &&
-                      where.ranks <= (size() - where.first) / where.stride &&
-                      where.first_asleep + where.ranks * where.asleep_stride <= size();
+    const bool fits =
+        holds<flight_record>(where.ranks, where.first, where.stride) &&
+        holds<std::atomic<std::uint32_t>>(where.ranks, where.first_asleep, where.asleep_stride);
     if (where.magic == flight_directory::right_magic &&
         where.layout == flight_directory::this_layout && fits) {
       return;
@@ -154,6 +178,13 @@ std::vector<seen_rank> newest_of(std::vector<seen_rank> all, const std::string& 
 }
 
 }  // namespace
+
+std::vector<seen_rank> read_ranks_in(const std::string& file) {
+  std::vector<seen_rank> found;
+  job_memory one(file);
+  if (one.is_open()) one.read_into(found);
+  return found;
+}
 
 std::vector<seen_rank> read_ranks_of(std::int64_t process) {
   const std::string name = "process " + std::to_string(process);

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tools/library/why/look.hpp"
+
 namespace muster::why {
 namespace {
 
@@ -28,9 +30,8 @@ std::uint64_t hexadecimal(const json& text) {
   return value;
 }
 
-/// Such that times may be taken from each other.
 std::int64_t time_of(const json& from) {
-  constexpr std::uint64_t last = std::uint64_t{1} << 62;
+  constexpr auto last = static_cast<std::uint64_t>(last_time_ns);
   if (!from.is_number_unsigned() || from.get<std::uint64_t>() > last) {
     throw std::runtime_error(from.dump() + "; expected nanoseconds since 1970");
   }
@@ -69,11 +70,7 @@ seen_rank rank_of(const json& from) {
   seen_rank rank;
   rank.rank = from.at("rank");
   rank.ranks = from.at("ranks");
-  constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
-  if (rank.rank >= rank.ranks || rank.ranks > most_ranks) {
-    throw std::runtime_error("rank " + std::to_string(rank.rank) + " of " +
-                             std::to_string(rank.ranks) + "; expected one of a job's ranks");
-  }
+  require_rank(rank);
   rank.process = from.at("process");
   rank.host = std::string_view(from.at("host").get_ref<const std::string&>());
   rank.started_ns = time_of(from.at("started_ns"));

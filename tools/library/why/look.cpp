@@ -3,8 +3,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include <muster/progress/ticks.hpp>
@@ -22,6 +25,11 @@ std::int64_t read_clock(clockid_t which) noexcept {
   return now.tv_sec * second_ns + now.tv_nsec;
 }
 
+// Whatever ranks have put on record.
+std::int64_t as_time(std::int64_t ns) noexcept {
+  return std::clamp(ns, std::int64_t{0}, last_time_ns);
+}
+
 }  // namespace
 
 std::int64_t time_of_day() noexcept { return read_clock(CLOCK_REALTIME); }
@@ -37,15 +45,17 @@ char state_of(std::int64_t process, std::int64_t at_ns) noexcept {
   return is_another ? process::gone : status.state();
 }
 
-tick_clock::tick_clock(const flight_record& of) noexcept : ticks_(of.ticks), ns_(of.clock_ns) {
+tick_clock::tick_clock(const flight_record& of) noexcept
+    : ticks_(of.ticks), ns_(as_time(of.clock_ns)) {
   const auto ticks = static_cast<double>(count_ticks() - ticks_);
   const auto ns = static_cast<double>(time_of_day() - ns_);
   ns_a_tick_ = ticks > 0 && ns > 0 ? ns / ticks : 1;
 }
 
 std::int64_t tick_clock::time_of(std::uint64_t ticks) const noexcept {
-  const auto since = static_cast<std::int64_t>(ticks - ticks_);
-  return ns_ + static_cast<std::int64_t>(static_cast<double>(since) * ns_a_tick_);
+  constexpr double longest_ns = 4e18;
+  const double since = static_cast<double>(static_cast<std::int64_t>(ticks - ticks_)) * ns_a_tick_;
+  return as_time(ns_ + static_cast<std::int64_t>(std::clamp(since, -longest_ns, longest_ns)));
 }
 
 std::optional<seen_call> look_at(const flight_entry& call, const tick_clock& clock) noexcept {
@@ -98,9 +108,9 @@ std::optional<seen_head> look_at_head(const found_record& one) noexcept {
                    .ranks = in.ranks,
                    .process = in.process,
                    .host = std::string_view(in.host.data(), in.host.size()),
-                   .started_ns = in.clock_ns,
+                   .started_ns = as_time(in.clock_ns),
                    .seen_ns = time_of_day(),
-                   .state = state_of(in.process, in.clock_ns),
+                   .state = state_of(in.process, as_time(in.clock_ns)),
                    .looked_ns = tick_clock(in).time_of(in.looked.load(std::memory_order_relaxed)),
                    .is_asleep = one.is_asleep,
                    .has_left = phase == flight_phase::left};
@@ -113,6 +123,13 @@ std::optional<seen_rank> look_at(const found_record& one) {
   for_each_team(one.of, [&seen](const seen_team& each) { seen.teams.push_back(each); });
   for_each_call(one.of, [&seen](const seen_call& each) { seen.calls.push_back(each); });
   return seen;
+}
+
+void require_rank(const seen_head& one) {
+  constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
+  if (one.rank < one.ranks && one.ranks <= most_ranks) return;
+  throw std::runtime_error("rank " + std::to_string(one.rank) + " of " + std::to_string(one.ranks) +
+                           "; expected one of a job's ranks");
 }
 
 found_record find_record(const std::byte* base, const flight_directory& where,

@@ -68,4 +68,7 @@ std::optional<seen_head> look_at_head(const found_record& one) noexcept;
 /// All of it, likewise.
 std::optional<seen_rank> look_at(const found_record& one);
 
+/// \throws std::runtime_error where it is none of its job's ranks, or that has more than can be
+void require_rank(const seen_head& one);
+
 }  // namespace muster::why

@@ -9,6 +9,9 @@
 
 namespace muster::why {
 
+/// The latest time that there is: two up to it may be taken from each other.
+inline constexpr std::int64_t last_time_ns = std::int64_t{1} << 62;
+
 /// A collective call of one rank. Times are nanoseconds of the day's clock, since 1970.
 struct seen_call {
   enum class state : std::uint8_t {
