@@ -331,7 +331,7 @@ TEST_CASE("a rank that goes too early breaks it for all") {
 }
 
 TEST_CASE("a rank that has come and says nothing is named") {
-  place where(3, 1s);
+  place where(3, 2s);
   cluster::rendezvous silent(where.at, 1, 3);
   silent.relate_clock();
   std::vector<std::optional<error>> why(3);
@@ -349,7 +349,7 @@ TEST_CASE("a rank that has come and says nothing is named") {
   for (const std::size_t rank : {0, 2}) {
     REQUIRE(why[rank]);
     CHECK(why[rank]->code() == errc::bootstrap);
-    CHECK(why[rank]->text().find("1 of 3 ranks, such as 1, said nothing for 1 s") !=
+    CHECK(why[rank]->text().find("1 of 3 ranks, such as 1, said nothing for 2 s") !=
           std::string::npos);
   }
   CHECK(failure_of([&] { ranks_told(silent); }));
@@ -401,14 +401,14 @@ TEST_CASE("ranks meet again and again") {
 }
 
 TEST_CASE("where they meet again nobody waits too long, and whoever goes may come once more") {
-  const place where(3, 1s, cluster::meets::only_again);
+  const place where(3, 2s, cluster::meets::only_again);
   {
     std::jthread replaced([&] {
       returning among(where, 1, 3);
       CHECK(failure_of([&] { ranks_told(among); }));
     });
     returning killed(where, 2, 3);
-    std::this_thread::sleep_for(1500ms);  // longer than the patience
+    std::this_thread::sleep_for(2500ms);  // longer than the patience
     const returning again(where, 1, 3);   // takes the place of the one that waits
   }
   meet<returning>(where, 3);
