@@ -24,10 +24,10 @@
 #include <vector>
 
 #include <muster/base/descriptor.hpp>
+#include <muster/base/process_status.hpp>
 #include <muster/run/flight_record.hpp>
 
 #include "tools/library/why/look.hpp"
-#include "tools/library/why/process_status.hpp"
 
 namespace muster::why {
 namespace {

@@ -10,9 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include <muster/base/process_status.hpp>
 #include <muster/progress/ticks.hpp>
-
-#include "tools/library/why/process_status.hpp"
 
 namespace muster::why {
 namespace {

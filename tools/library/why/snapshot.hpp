@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/base/fixed_text.hpp>
+#include <muster/base/process_status.hpp>
 
 namespace muster::why {
 
@@ -45,7 +46,7 @@ struct seen_team {
 /// stopped; X is gone.
 namespace process {
 inline constexpr char unknown = '?';
-inline constexpr char gone = 'X';
+inline constexpr char gone = process_status::gone;
 inline constexpr bool is_stopped(char state) noexcept { return state == 'T' || state == 't'; }
 }  // namespace process
 

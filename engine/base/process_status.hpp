@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::why {
+namespace muster {
 
 /// What the system says of a process. A signal's handler may ask: it takes no lock and no memory.
 class process_status {
@@ -13,7 +13,10 @@ public:
   process_status(const process_status&) = delete;
   process_status& operator=(const process_status&) = delete;
 
-  /// By the system's own letter; `process::gone` where there is none.
+  /// Where there is none.
+  static constexpr char gone = 'X';
+
+  /// By the system's own letter: R runs, S and D sleep, T is stopped, t by a debugger.
   char state() const noexcept;
   /// Who has started it; 0: nobody known.
   std::int64_t parent() const noexcept { return field(1); }
@@ -28,4 +31,4 @@ private:
   std::string_view rest_;  // from its state on
 };
 
-}  // namespace muster::why
+}  // namespace muster

@@ -1,4 +1,4 @@
-#include "tools/library/why/process_status.hpp"
+#include <muster/base/process_status.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,9 +10,7 @@
 
 #include <muster/base/descriptor.hpp>
 
-#include "tools/library/why/snapshot.hpp"
-
-namespace muster::why {
+namespace muster {
 
 process_status::process_status(std::int64_t process) noexcept {
   std::array<char, 64> path{"/proc/"};
@@ -25,9 +23,7 @@ process_status::process_status(std::int64_t process) noexcept {
   if (name_end != all.npos && name_end + 2 < all.size()) rest_ = all.substr(name_end + 2);
 }
 
-char process_status::state() const noexcept {
-  return rest_.empty() ? process::gone : rest_.front();
-}
+char process_status::state() const noexcept { return rest_.empty() ? gone : rest_.front(); }
 
 std::int64_t process_status::field(int number) const noexcept {
   std::string_view left = rest_;
@@ -39,4 +35,4 @@ std::int64_t process_status::field(int number) const noexcept {
   return value;
 }
 
-}  // namespace muster::why
+}  // namespace muster
