@@ -211,10 +211,10 @@ inline constexpr variable timeout{.name = "MUSTER_TIMEOUT",
                                   .values = "seconds; `0`: never",
                                   .otherwise = "`10`",
                                   .what =
-                                      "How long a rank of another machine that is waited for may "
-                                      "be silent before it is taken for "
-                                      "lost. One that computes is never silent.",
-                                  .reader = "each rank of a job on several machines",
+                                      "How long a rank that is waited for may be silent, one of "
+                                      "this machine be stopped, before it is taken for lost. One "
+                                      "that computes is neither.",
+                                  .reader = "each rank, when its `world` begins; `muster run`",
                                   .whom = audience::programs};
 
 inline constexpr variable enable{

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "transports/tcp/interfaces.hpp"
+
 namespace muster {
 
 joined_job::joined_job(shm::job joined, const rank_options& options)
@@ -33,7 +35,7 @@ void joined_job::watch() {
     std::iota(names.begin(), names.end(), std::size_t{0});
   }
   if (names.size() == 1) return;
-  deaths_.emplace(memory(), memory().joined_as(), std::move(names));
+  deaths_.emplace(memory(), memory().joined_as(), std::move(names), tcp::timeout_asked_for());
 }
 
 }  // namespace muster

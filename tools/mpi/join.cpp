@@ -24,6 +24,7 @@
 #include "transports/cluster/network.hpp"
 #include "transports/shm/death_watch.hpp"
 #include "transports/shm/handshake.hpp"
+#include "transports/tcp/interfaces.hpp"
 #include "transports/verbs/fabric.hpp"
 
 namespace muster::mpi {
@@ -51,7 +52,7 @@ public:
     const auto here = job_.ranks_here();
     if (here.size() == 1) return;
     deaths_.emplace(job_.here(), job_.here().joined_as(),
-                    std::vector<std::size_t>(here.begin(), here.end()));
+                    std::vector<std::size_t>(here.begin(), here.end()), tcp::timeout_asked_for());
   }
   muster::team& team() noexcept override { return rank_->parts().team(); }
   muster::engine& engine() noexcept override { return rank_->parts().engine(); }

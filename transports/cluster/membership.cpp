@@ -72,9 +72,8 @@ bool membership::break_here(const wire::failure& why) noexcept {
 wire::liveness membership::state(std::size_t rank) const noexcept {
   const std::size_t of_job = in_.members[rank];
   if (!job_.is_here(of_job)) return by_.others.state(of_job);
-  // acquire: pairs with `shm::job::set_state`.
-  return static_cast<wire::liveness>(
-      job_.here().line(job_.place_of(of_job)).state.load(std::memory_order_acquire));
+  job_.here().note_missed(job_.place_of(of_job));  // who asks waits for it
+  return job_.here().state(job_.place_of(of_job));
 }
 
 bool membership::all_heard(std::size_t rank) const noexcept {

@@ -1,6 +1,7 @@
 #include "transports/shm/job.hpp"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,13 @@ std::size_t node_bytes(std::size_t ranks, const job_options& options) {
 std::size_t ring_bytes_for(std::size_t ranks, std::size_t link_bytes) {
   constexpr std::size_t least = 4096;
   return std::clamp(std::bit_floor(link_bytes / ranks), least, wire::link::capacity);
+}
+
+/// Since the system started; it wraps around.
+std::uint32_t coarse_ms() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint32_t>(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
 }
 
 [[noreturn]] void refuse(const std::string& why) { throw error(errc::bootstrap, why); }
@@ -318,6 +326,28 @@ std::span<std::byte> job::boards(std::size_t rank) const noexcept {
 
 void job::ring_all() const noexcept {
   for (const doorbell& bell : bells_) bell.ring();
+}
+
+wire::liveness job::state(std::size_t rank) const noexcept {
+  // acquire: pairs with `set_state`.
+  return static_cast<wire::liveness>(line(rank).state.load(std::memory_order_acquire));
+}
+
+// The rank looks at that line whenever it announces something: it is written to rarely.
+void job::note_missed(std::size_t rank) const noexcept {
+  constexpr std::uint32_t often_enough_ms = 100;
+  std::atomic<std::uint32_t>& missed = line(rank).missed;
+  const std::uint32_t now = coarse_ms();
+  // relaxed: it is a time, and of nothing else.
+  if (now - missed.load(std::memory_order_relaxed) >= often_enough_ms) {
+    missed.store(now, std::memory_order_relaxed);
+  }
+}
+
+bool job::is_missed(std::size_t rank) const noexcept {
+  constexpr std::uint32_t recently_ms = 1000;
+  const std::uint32_t last = line(rank).missed.load(std::memory_order_relaxed);
+  return last != 0 && coarse_ms() - last < recently_ms;
 }
 
 void job::set_state(std::size_t rank, wire::liveness state) const noexcept {

@@ -17,6 +17,7 @@
 #include <muster/team/shape.hpp>
 #include <muster/wire/board.hpp>
 #include <muster/wire/fabric.hpp>
+#include <muster/wire/membership.hpp>
 
 #include "transports/shm/ring.hpp"
 #include "transports/shm/segment.hpp"
@@ -54,6 +55,7 @@ struct alignas(wire::cache_line) rank_line {
   std::atomic<std::uint32_t> state;        ///< wire::liveness
   std::atomic<std::int32_t> process;       ///< its process id, once joined
   std::atomic<std::uint32_t> connections;  ///< how many ranks have ever said something to it
+  std::atomic<std::uint32_t> missed;       ///< see `job::note_missed`
 };
 
 /// The memory of a job on this machine: one control segment for all ranks, one segment a node for
@@ -120,6 +122,11 @@ public:
   /// Not zero once somebody has begun to break the job.
   const std::atomic<std::uint32_t>& failure_state() const noexcept;
   std::optional<wire::failure> failed() const;
+  wire::liveness state(std::size_t rank) const noexcept;
+  /// This rank waits for `rank`, and is awake. To be said again and again.
+  void note_missed(std::size_t rank) const noexcept;
+  /// Whether somebody has said so within a second.
+  bool is_missed(std::size_t rank) const noexcept;
   /// Marks a rank as gone and wakes every rank.
   void set_state(std::size_t rank, wire::liveness state) const noexcept;
 

@@ -3,9 +3,8 @@
 namespace muster::shm {
 
 wire::liveness membership::state(std::size_t rank) const noexcept {
-  // acquire: pairs with `job::set_state`.
-  return static_cast<wire::liveness>(
-      job_.line(members_[rank]).state.load(std::memory_order_acquire));
+  job_.note_missed(members_[rank]);  // who asks waits for it
+  return job_.state(members_[rank]);
 }
 
 std::optional<wire::failure> membership::failed() const {

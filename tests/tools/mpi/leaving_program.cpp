@@ -1,4 +1,4 @@
-// Ends in the way that its argument says, with collectives under way: `abort`, `killed`.
+// Ends in the way that its argument says, with collectives under way: `abort`, `killed`, `stopped`.
 
 #include <signal.h>
 #include <unistd.h>
@@ -16,8 +16,11 @@ int main(int argc, char** argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   first.verify(mine, "before the end");
   flight second(on, flight::kind::alltoall, 1, 1000);
+  const bool is_last = mine.rank() == mine.size() - 1;
+  // Before it posts what the others need: they would not miss it.
+  if (is_last && mine.has("stopped")) ::raise(SIGSTOP);
   if (mine.rank() != 0) request = second.start();
-  if (mine.rank() == mine.size() - 1) {
+  if (is_last) {
     if (mine.has("abort")) MPI_Abort(MPI_COMM_WORLD, 3);
     if (mine.has("killed")) ::raise(SIGKILL);
   }

@@ -488,6 +488,12 @@ case $part in
     start 3 "$(program leaving)" killed
     check "a killed rank ends the job" [ "$status" != 0 ]
     check "a killed rank ends the job, soon" [ "$status" != 124 ]
+    env=(MUSTER_TIMEOUT=1)
+    start 3 "$(program leaving)" stopped
+    check "a stopped rank ends the job" [ "$status" != 0 ]
+    check "a stopped rank ends the job, soon" [ "$status" != 124 ]
+    check "a stopped rank is named" grep -q "rank 2 (process [0-9]*) has been stopped for 1 s" "$out"
+    env=()
     # What the MPIs leave is theirs.
     diff <(echo "$before") <(traces) | grep -vE 'vader|ompi|mpich' | grep '^>' >"$out"
     check "nothing is left" [ ! -s "$out" ]

@@ -27,6 +27,8 @@
 #include "tools/process/process.hpp"
 #include "transports/shm/job.hpp"
 #include "transports/shm/measure.hpp"
+#include "transports/shm/stop_watch.hpp"
+#include "transports/tcp/interfaces.hpp"
 
 namespace muster::launch {
 namespace {
@@ -70,7 +72,9 @@ public:
       : what_(what),
         share_(std::move(some)),
         machine_(topology::read()),
+        timeout_(tcp::timeout_asked_for()),
         job_(shm::job::create(job_options())),
+        stops_(stop_watches()),
         respawn_(what.respawn, share_) {
     // Whatever a rank leaves behind becomes this process's child and is ended with the job.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -86,6 +90,7 @@ public:
       wait_for_something();
       pass_signals_on();
       reap();
+      look_for_stopped();
       enforce_grace();
     }
     while (!outputs_.empty()) wait_for_something();
@@ -101,6 +106,14 @@ private:
     job.measured = shm::measure(shm::ranks_are::processes);
     job.measured.foreign_by_hand = what_.kernel_copies_from;
     return job;
+  }
+
+  std::vector<shm::stop_watch> stop_watches() const {
+    std::vector<shm::stop_watch> all;
+    for (std::size_t local = 0; local < share_.ranks; ++local) {
+      all.emplace_back(job_, local, timeout_);
+    }
+    return all;
   }
 
   /// \param local a rank's place among those that are started here
@@ -170,8 +183,7 @@ private:
     }
     // A rank's orphan may hold its pipe open for ever: once all ranks have ended, what is there now
     // is all there is.
-    const int limit_ms = running_.empty() ? 0 : failed_at_ ? 100 : -1;
-    const int ready = ::poll(entries.data(), entries.size(), limit_ms);
+    const int ready = ::poll(entries.data(), entries.size(), running_.empty() ? 0 : limit_ms());
     std::vector<tagged_output> open;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const bool has_more = entries[i + 2].revents == 0 ? !running_.empty() : outputs_[i].pass_on();
@@ -179,6 +191,12 @@ private:
     }
     if (ready >= 0) outputs_.swap(open);
     if (ready > 0 && entries[1].revents != 0) obey();
+  }
+
+  int limit_ms() const {
+    if (failed_at_) return 100;
+    if (timeout_.count() == 0 || running_.size() < 2) return -1;
+    return static_cast<int>(shm::stop_watch::between_looks(timeout_).count());
   }
 
   /// What the launcher that started this one says: signals, a byte each. Its end is that of all.
@@ -243,6 +261,20 @@ private:
                  running_.empty() ? "" : "; ending the others");
   }
 
+  /// One that others have waited for in vain is ended: they hold it for dead from now on.
+  void look_for_stopped() {
+    for (const auto& [process, local] : running_) {
+      if (!stops_[local].is_over()) continue;
+      const std::size_t rank = share_.first + local;
+      const std::string text = "rank " + std::to_string(rank) + " (process " +
+                               std::to_string(process) + ") " + stops_[local].text();
+      job_.fail({.code = errc::rank_died, .rank = rank, .text = text});
+      job_.set_state(local, wire::liveness::died);
+      std::fprintf(stderr, "muster run: %s, and others wait for it; ending it\n", text.c_str());
+      ::kill(process, SIGKILL);
+    }
+  }
+
   void enforce_grace() {
     if (!failed_at_) return;
     const auto since = clock::now() - *failed_at_;
@@ -273,8 +305,10 @@ private:
   const options& what_;
   share share_;
   topology machine_;
+  std::chrono::milliseconds timeout_;  // until a stopped rank is taken for lost; 0: never
   shm::job job_;
-  signal_events signals_;  // before what has threads of its own
+  std::vector<shm::stop_watch> stops_;  // by place among the ranks that are started here
+  signal_events signals_;               // before what has threads of its own
   respawn respawn_;
   std::map<pid_t, std::size_t> running_;  // ranks, by their places among those started here
   std::vector<tagged_output> outputs_;

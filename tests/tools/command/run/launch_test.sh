@@ -27,6 +27,12 @@ shm_before=$(ls /dev/shm 2>/dev/null)
 check "a killed rank: its status" run 137 -n 4 "$program" killed
 check "a killed rank: the others learn of it soon" counts 3 'soon: .*rank 1 \(process [0-9]+\) was killed by signal 9'
 check "a killed rank: the launcher says so" matches '^muster run: rank 1 .*killed by signal 9 \(Killed\)'
+export MUSTER_TIMEOUT=1
+check "a stopped rank: its status" run 137 -n 4 "$program" stops
+check "a stopped rank: the others learn of it" counts 3 'soon: .*rank 1 \(process [0-9]+\) has been stopped for 1 s'
+check "a stopped rank: the launcher says so" matches '^muster run: rank 1 .*has been stopped for 1 s, and others wait'
+unset MUSTER_TIMEOUT
+check "a limit that is no number" eval 'MUSTER_TIMEOUT=soon run 1 -n 2 "$program" where && says "MUSTER_TIMEOUT is"'
 check "a rank that fails: its status" run 7 -n 4 --nodes 2 "$program" exits
 check "a rank that fails: the others learn of it soon" counts 3 'soon: .*rank 1 .*exited with status 7'
 check "a rank that leaves: not a failure of its own" run 0 -n 3 "$program" leaves

@@ -46,6 +46,9 @@ check "a rank that ends is noticed" eval '! ends 0 "${hydra[@]}" -n 3 "$program"
   says "rank 0 soon" && says "rank 2 soon" && says "rank 1 (process" && says "ended without leaving the job"'
 check "a rank that leaves without a word is noticed" eval 'ends 0 "${hydra[@]}" -n 4 "$program" leaves &&
   says "rank 0 soon" && says "rank 2 soon" && says "rank 3 soon"'
+# Open MPI ends the others once a rank has ended, the stopped one included.
+check "a rank that is stopped is noticed" eval 'fails env MUSTER_TIMEOUT=1 "${openmpi[@]}" -n 3 "$program" stops &&
+  matches "^rank [02] soon: .*rank 1 .process [0-9]+. has been stopped for 1 s"'
 for version in 1 2; do
   check "PMI-$version" eval 'ends 0 "${hydra[@]}" -n 3 "$pmi_program" "$version" &&
     says "rank 0 of 3 heard hello" && says "rank 2 of 3 heard hello"'
