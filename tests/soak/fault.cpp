@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view names[] = {"is killed",
                                       "exits",
                                       "runs into a limit of memory",
+                                      "is stopped for good",
                                       "ends with an exception",
                                       "leaves",
                                       "is stopped for a while",
@@ -25,6 +26,11 @@ constexpr std::string_view names[] = {"is killed",
                                       "loses its host",
                                       "has a clock that jumps"};
 
+/// What others notice by silence. They have to have met before, and do not wait for long.
+bool shows_by_silence(fault::kind what) {
+  return what == fault::kind::host_lost || what == fault::kind::stop_for_good;
+}
+
 /// What hosts alone have.
 bool is_of_network(fault::kind what) {
   using enum fault::kind;
@@ -33,8 +39,8 @@ bool is_of_network(fault::kind what) {
 
 bool has_time(fault::kind what) {
   using enum fault::kind;
-  return what == kill || what == exit || what == memory_limit || what == stop || what == deadline ||
-         is_of_network(what);
+  return what == kill || what == exit || what == memory_limit || what == stop ||
+         what == stop_for_good || what == deadline || is_of_network(what);
 }
 
 void spread(random_stream& random, faulty_job& job) {
@@ -62,16 +68,16 @@ fault make_fault(random_stream& random, const faulty_job& job) {
   if (is_of_network(made.what) && job.hosts == 0) made.what = fault::kind::kill;
   made.rank = random.below(job.ranks);
   made.round = random.below(job.rounds);
-  // All have met before.
-  if (made.what == fault::kind::host_lost) made.round = std::max<std::size_t>(made.round, 1);
+  if (shows_by_silence(made.what)) made.round = std::max<std::size_t>(made.round, 1);
   made.after = std::chrono::microseconds(random.below(random.one_in(4) ? 50'000 : 2'000));
   made.allocation = 1 + random.below(random.one_in(2) ? 50 : 2000);
   return made;
 }
 
-/// Whether one more can happen. A host is lost alone: those that are left do not put up with
-/// others' silence for long. A connection is reset where no other network fault may have its pair's
-/// second one. With a rank what it has begun with its network may end, and leave that as it is.
+/// Whether one more can happen. What shows by silence happens alone: those that are left do not
+/// put up with others' silence for long. A connection is reset where no other network fault may
+/// have its pair's second one. With a rank what it has begun with its network may end, and leave
+/// that as it is.
 bool fits(const fault& more, const faulty_job& job) {
   using enum fault::kind;
   const auto is_anywhere = [&](auto what) {
@@ -84,8 +90,8 @@ bool fits(const fault& more, const faulty_job& job) {
   const auto silences = [](fault::kind what) {
     return may_end_rank(what) || is_of_network(what) || what == stop;
   };
-  if (has(job, host_lost)) return !silences(more.what);
-  if (more.what == host_lost) return !is_anywhere(silences);
+  if (is_anywhere(shows_by_silence)) return !silences(more.what);
+  if (shows_by_silence(more.what)) return !is_anywhere(silences);
   if (has(job, fault::kind::reset) && is_of_network(more.what)) return false;
   if (more.what == fault::kind::reset && is_anywhere(is_of_network)) return false;
   if (is_of_network(more.what)) return !is_also(may_end_rank);
@@ -118,6 +124,11 @@ void break_again_and_again(random_stream& random, faulty_job& job) {
 bool ends_rank(fault::kind what) { return what <= fault::kind::leave; }
 
 bool may_end_rank(fault::kind what) { return ends_rank(what) || what == fault::kind::no_memory; }
+
+bool is_impatient(const faulty_job& job) {
+  return std::ranges::any_of(job.faults,
+                             [](const fault& each) { return shows_by_silence(each.what); });
+}
 
 bool has(const faulty_job& job, fault::kind what) {
   return std::ranges::any_of(job.faults, [&](const fault& each) { return each.what == what; });

@@ -16,6 +16,7 @@ struct fault {
     kill,            ///< by SIGKILL, at any moment
     exit,            ///< the process exits, at any moment
     memory_limit,    ///< the rank runs into its control group's, at any moment
+    stop_for_good,   ///< by SIGSTOP at any moment, until it is killed, long after others gave up
     exception,       ///< ends the rank's `world` between two rounds
     leave,           ///< the rank's `world` ends between two rounds
     stop,            ///< by SIGSTOP at any moment, and goes on by SIGCONT
@@ -64,6 +65,8 @@ struct faulty_round {
 };
 
 bool has(const faulty_job& job, fault::kind what);
+/// Whether ranks are to take silent ones for lost after 3 s.
+bool is_impatient(const faulty_job& job);
 
 faulty_job make_faulty_job(std::uint64_t seed);
 /// \param ranks      of those that are left

@@ -69,7 +69,7 @@ std::filesystem::path self() { return std::filesystem::read_symlink("/proc/self/
 
 std::vector<std::string> variables_of(const faulty_job& job) {
   std::vector<std::string> all;
-  if (has(job, fault::kind::host_lost)) all.emplace_back("MUSTER_TIMEOUT=3");
+  if (is_impatient(job)) all.emplace_back("MUSTER_TIMEOUT=3");
   if (has(job, fault::kind::reset)) all.emplace_back("MUSTER_CONNECTIONS=2");
   return all;
 }
@@ -117,11 +117,12 @@ void run_by_hand(const faulty_job& job, const std::vector<std::string>& command,
   const std::string place = "127.0.0.1:" + std::to_string(free_port());
   std::vector<pid_t> ranks;
   for (std::size_t rank = 0; rank < job.ranks; ++rank) {
-    ranks.push_back(
-        spawn(command,
-              {"MUSTER_RENDEZVOUS=" + place, "MUSTER_KEY_FILE=" + path_of(key),
-               "MUSTER_SIZE=" + std::to_string(job.ranks), "MUSTER_RANK=" + std::to_string(rank)},
-              says));
+    std::vector<std::string> variables = variables_of(job);
+    variables.insert(
+        variables.end(),
+        {"MUSTER_RENDEZVOUS=" + place, "MUSTER_KEY_FILE=" + path_of(key),
+         "MUSTER_SIZE=" + std::to_string(job.ranks), "MUSTER_RANK=" + std::to_string(rank)});
+    ranks.push_back(spawn(command, variables, says));
   }
   for (const pid_t each : ranks) ::waitpid(each, nullptr, 0);
 }

@@ -93,6 +93,14 @@ helper stop_process(std::chrono::microseconds after, std::chrono::milliseconds h
   });
 }
 
+helper end_process(std::chrono::milliseconds after) {
+  return helper([whom = ::getpid(), then = length(after)] {
+    ::nanosleep(&then, nullptr);
+    if (::getppid() == whom) ::kill(whom, SIGKILL);
+    ::_exit(0);
+  });
+}
+
 helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds how_long) {
   return run_script("sleep " + seconds(after) + "; ip link set eth0 down && sleep " +
                     seconds(how_long) + " && ip link set eth0 up");

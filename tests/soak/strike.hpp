@@ -48,6 +48,8 @@ private:
 
 /// This process is stopped after a while, and goes on after another.
 helper stop_process(std::chrono::microseconds after, std::chrono::milliseconds how_long);
+/// It is killed after a while, whatever it does then.
+helper end_process(std::chrono::milliseconds after);
 /// The first interface of this process's host is down after a while, and up after another.
 helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds how_long);
 /// What this process's host sends to any of the others does not arrive, after a while and for

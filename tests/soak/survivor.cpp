@@ -69,7 +69,7 @@ public:
 
   /// Whether all that it saw was right; also where it leaves before the others.
   bool run() {
-    if (has(job_, fault::kind::host_lost)) meet();
+    if (is_impatient(job_)) meet();
     while (round_ <= job_.rounds) {
       if (!strike_all_due()) return true;
       where_ = "rank " + std::to_string(all_.rank()) + ", generation " +
@@ -122,6 +122,9 @@ private:
         return true;
       case memory_limit:
         at_any_moment(one, [this] { run_into_limit(); });
+        return true;
+      case stop_for_good:
+        at_any_moment(one, [this] { let_others_give_it_up(); });
         return true;
       case exception:
         note_end();
@@ -177,6 +180,12 @@ private:
   void run_into_limit() const {
     if (group_.empty()) ::kill(::getpid(), SIGKILL);
     run_out_of_memory(group_);
+  }
+
+  /// They do after 3 s.
+  void let_others_give_it_up() {
+    const helper end = end_process(6s);
+    ::raise(SIGSTOP);
   }
 
   void lose_host(std::chrono::microseconds after) {
