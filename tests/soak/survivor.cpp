@@ -90,10 +90,12 @@ public:
 private:
   team& here() const { return rest_ ? *rest_ : all_; }
 
-  /// Who has never answered is not missed.
+  /// Who has never answered is not missed. In a team of its own: whoever is through may break the
+  /// other one at once.
   void meet() {
+    const auto apart = start(duplicate(all_)).wait();
     std::vector<std::size_t> all(all_.size());
-    start(alltoall(all_, all)).wait();
+    start(alltoall(*apart, all)).wait();
   }
 
   /// The faults of this rank whose time has come. False: it leaves.
