@@ -8,6 +8,7 @@
 #include <muster/team/order.hpp>
 #include <muster/team/stage_pages.hpp>
 #include <muster/team/timed_copy.hpp>
+#include <muster/team/timed_lending.hpp>
 #include <muster/wire/node_memory.hpp>
 
 namespace muster {
@@ -40,6 +41,7 @@ struct bookkeeping {
   copies_to_results to_results;
   muster::stage_pages stage_pages;
   foreign_lending foreign;
+  timed_lendings lendings;
   shared_scratch_pool shared_scratch;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <muster/progress/ticks.hpp>
 #include <muster/run/context.hpp>
 
 namespace muster {
@@ -28,6 +29,9 @@ pipeline::pipeline(context& me, std::size_t index, const segments& cut, std::siz
 
 pipeline::~pipeline() {
   if (!lent_foreign_.empty()) op_.lenders().remove(*this);
+  if (trial_.of == nullptr) return;
+  const auto ticks = static_cast<float>(count_ticks() - trial_.began);
+  trial_.of->learn(trial_.how, ticks / static_cast<float>(trial_.bytes));
 }
 
 wire::pipeline_head& pipeline::pipeline_head(std::size_t local_peer) const noexcept {
@@ -71,16 +75,29 @@ bool pipeline::offer(std::span<const std::byte> memory, bool foreign,
   return lent_;
 }
 
-bool pipeline::is_better_foreign(std::size_t bytes, std::size_t block_bytes) const noexcept {
+bool pipeline::is_better_foreign(std::size_t bytes, std::size_t block_bytes) noexcept {
   const std::size_t others = me_.node().size() - 1;
   // One block for all, or one for each.
   const std::size_t readers = cut_.blocks == 1 && sole_reader_ == all ? others : 1;
   const machine& seen = op_.machine();
   const std::size_t footprint = 2 * bytes * me_.node().size();
-  if (block_bytes >= seen.foreign_from(readers, footprint)) return true;
-  if (op_.time() != nullptr || block_bytes < machine::least_unstaged_bytes) return false;
-  if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return false;
-  return (readers == 1 && is_exchange_beyond_caches(footprint)) || is_stage_too_new(bytes, readers);
+  const bool as_measured = block_bytes >= seen.foreign_from(readers, footprint);
+  if (op_.time() != nullptr || block_bytes < machine::least_unstaged_bytes) return as_measured;
+  if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return as_measured;
+  const bool usual = as_measured || (readers == 1 && is_exchange_beyond_caches(footprint));
+  if (readers == 1 && is_tried()) {
+    using way = timed_lending::way;
+    timed_lending& known = op_.books().lendings.of(op_.call().what, block_bytes);
+    const timed_lending::choice now = known.next(usual ? way::lent : way::staged);
+    if (now.is_trial) trial_ = {&known, now.how, bytes, count_ticks()};
+    if (now.is_trial || known.knows_both()) return now.how == way::lent;
+  }
+  return usual || is_stage_too_new(bytes, readers);
+}
+
+bool pipeline::is_tried() const noexcept {
+  const bool waits_for_all = !has_root(op_.call().what) || me_.rank() == op_.call().root;
+  return waits_for_all && op_.machine().processors >= me_.node().size();
 }
 
 bool pipeline::is_exchange_beyond_caches(std::size_t footprint) const noexcept {
