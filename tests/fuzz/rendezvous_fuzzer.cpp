@@ -1,10 +1,11 @@
 // What comes while a job begins, and beside its connections: what ranks say at a rendezvous, what
-// they are told there, what they say of themselves, datagrams, and text of the environment. The
-// first byte says which.
+// they are told there, what they say of themselves, to others and on one machine, datagrams, and
+// text of the environment. The first byte says which.
 
 #include "transports/cluster/rendezvous.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sodium.h>
 #include <sys/socket.h>
 
@@ -25,6 +26,8 @@
 #include <vector>
 
 #include <muster/base/error.hpp>
+#include <muster/team/groups.hpp>
+#include <muster/team/shape.hpp>
 
 #include "tests/fuzz/guarded_place.hpp"
 #include "tests/fuzz/input.hpp"
@@ -214,8 +217,16 @@ bool read_whole(int socket, std::span<std::byte> into) {
   return true;
 }
 
-/// Says what rank 0 says, as rank 1 of another machine, but for what the input changes: u8 how many
-/// bytes, then of each u16 where, from the end of what is said, and u8 what is there.
+/// u8 how many bytes, then of each u16 where, from the end, and u8 what is there.
+void change(std::span<std::byte> block, input& by) {
+  for (std::size_t left = by.take<std::uint8_t>(); left != 0; --left) {
+    const std::size_t where = by.take<std::uint16_t>();
+    const auto what = by.take<std::byte>();
+    if (where < block.size()) block[block.size() - 1 - where] = what;
+  }
+}
+
+/// Says what rank 0 says, as rank 1 of another machine, but for what the input changes.
 class echo {
 public:
   explicit echo(const input& changes) : changes_(changes) {}
@@ -243,14 +254,6 @@ private:
     const auto found = std::ranges::search(block, id);
     if (!id.empty() && !found.empty()) found.front() ^= std::byte{1};
   }
-  static void change(bytes& block, input& by) {
-    for (std::size_t left = by.take<std::uint8_t>(); left != 0; --left) {
-      const std::size_t where = by.take<std::uint16_t>();
-      const auto what = by.take<std::byte>();
-      if (where < block.size()) block[block.size() - 1 - where] = what;
-    }
-  }
-
   input changes_;
 };
 
@@ -264,6 +267,37 @@ void make_job(input& in) {
     require(made.by.peers.size() == 2 && made.by.peers[1].size() <= most_ways,
             "there are no more ways than there can be");
   });
+}
+
+// ---- what ranks of one machine say of themselves
+
+/// All that they say is well, or one is blamed; and wherever they say that they are, each is of one
+/// group of each kind.
+void greet_on_a_machine(input& in) {
+  constexpr std::size_t most_ranks = 8;
+  std::vector<shm::handshake> all(1 + in.take<std::uint8_t>() % most_ranks,
+                                  shm::describe_this_process());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    all[rank].process = static_cast<std::int32_t>(1 + rank);
+  }
+  change(std::as_writable_bytes(std::span(all)), in);
+  try {
+    shm::check_handshakes(all);
+  } catch (const error& why) {
+    require(why.code() == errc::bootstrap && why.rank() < all.size(), "one of them is blamed");
+  }
+  require(shm::processors_of(all) <= CPU_SETSIZE, "there are no more processors than can be");
+  std::vector<place> places;
+  for (const shm::handshake& each : all) places.push_back(each.where);
+  const shape made(places);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::size_t node = made.node_of(rank);
+    const std::size_t index = made.index_of(rank);
+    require(made.ranks_of(node)[index] == rank, "each rank is where it is");
+    for (const groups* each : {&made.near_groups(node), &made.rank_groups(node)}) {
+      require(std::ranges::count(each->members_with(index), index) == 1, "each rank is of a group");
+    }
+  }
 }
 
 // ---- datagrams
@@ -377,7 +411,7 @@ void name_addresses(std::string_view text) {
 }
 
 void run(input& in) {
-  constexpr std::uint8_t ways = 6;
+  constexpr std::uint8_t ways = 7;
   switch (in.take<std::uint8_t>() % ways) {
     case 0:
       return come_to_rendezvous(in);
@@ -389,8 +423,10 @@ void run(input& in) {
       return questioner().run(in);
     case 4:
       return parse_ports(text_of(in));
-    default:
+    case 5:
       return name_addresses(text_of(in));
+    default:
+      return greet_on_a_machine(in);
   }
 }
 
