@@ -30,8 +30,8 @@ pipeline::pipeline(context& me, std::size_t index, const segments& cut, std::siz
 pipeline::~pipeline() {
   if (!lent_foreign_.empty()) op_.lenders().remove(*this);
   if (trial_.of == nullptr) return;
-  const auto ticks = static_cast<float>(count_ticks() - trial_.began);
-  trial_.of->learn(trial_.how, ticks / static_cast<float>(trial_.bytes));
+  const auto ticks = static_cast<double>(count_ticks() - trial_.began);
+  trial_.of->learn(trial_.how, ticks / static_cast<double>(trial_.bytes));
 }
 
 wire::pipeline_head& pipeline::pipeline_head(std::size_t local_peer) const noexcept {
@@ -55,7 +55,7 @@ std::byte* pipeline::bounce_buffer(std::size_t local_peer) const noexcept {
 
 bool pipeline::lend(std::span<const std::byte> contribution, lending how) noexcept {
   const bool foreign =
-      how == lending::for_copies && is_better_foreign(contribution.size(), cut_.block_bytes);
+      how == lending::for_copies && choose_foreign(contribution.size(), cut_.block_bytes);
   if (!offer(contribution, foreign, cut_.count())) return false;
   if (cut_.count() != 0) post(cut_.count() - 1);
   return true;
@@ -75,7 +75,7 @@ bool pipeline::offer(std::span<const std::byte> memory, bool foreign,
   return lent_;
 }
 
-bool pipeline::is_better_foreign(std::size_t bytes, std::size_t block_bytes) noexcept {
+bool pipeline::choose_foreign(std::size_t bytes, std::size_t block_bytes) noexcept {
   const std::size_t others = me_.node().size() - 1;
   // One block for all, or one for each.
   const std::size_t readers = cut_.blocks == 1 && sole_reader_ == all ? others : 1;

@@ -93,9 +93,9 @@ public:
 protected:
   wire::pipeline_head& pipeline_head(std::size_t local_peer) const noexcept;
   std::byte* stage(std::size_t local_peer, std::size_t segment) const noexcept;
-  /// Whether readers had better copy a contribution of so many bytes from this rank's memory, if
-  /// its blocks are, or the longest is, of `block_bytes`.
-  bool is_better_foreign(std::size_t bytes, std::size_t block_bytes) noexcept;
+  /// Whether readers are to copy a contribution of so many bytes from this rank's memory, if its
+  /// blocks are, or the longest is, of `block_bytes`. To be asked once: it may be a trial.
+  bool choose_foreign(std::size_t bytes, std::size_t block_bytes) noexcept;
   /// Offers memory; the first post tells. \returns whether readers can get at it.
   bool offer(std::span<const std::byte> memory, bool foreign,
              std::size_t segments_to_take) noexcept;
@@ -112,6 +112,12 @@ protected:
   std::span<const std::size_t> takes_ = {};
 
 private:
+  struct trial {
+    timed_lending* of = nullptr;  ///< null: this is none
+    timed_lending::way how = timed_lending::way::staged;
+    std::size_t bytes = 0;
+    std::uint64_t began = 0;  ///< in ticks
+  };
   /// Whether both ways of one reader's block are tried: where all copy at once, or this rank waits
   /// for all. Where ranks share cores, whose turn it is takes longer than any copy.
   bool is_tried() const noexcept;
@@ -136,12 +142,6 @@ private:
 
   std::size_t sole_reader_;
   std::size_t posted_ = 0;  // segments of this rank
-  struct trial {
-    timed_lending* of = nullptr;  // null: this is none
-    timed_lending::way how = timed_lending::way::staged;
-    std::size_t bytes = 0;
-    std::uint64_t began = 0;  // in ticks
-  };
   trial trial_;
   bool lent_ = false;
   std::size_t lent_segments_ = 0;  // that readers take before what was lent is returned

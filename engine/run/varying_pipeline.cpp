@@ -44,7 +44,7 @@ bool varying_pipeline::lend(std::span<const std::span<const std::byte>> blocks) 
   }
   if (longest == 0) return false;  // the notes are all there is
   const auto memory = hull(blocks);
-  if (!offer(memory, is_better_foreign(all_bytes, longest), 1)) return false;
+  if (!offer(memory, choose_foreign(all_bytes, longest), 1)) return false;
   write_notes(stage(op_.node_index(), 0), blocks, memory);
   post(0);
   return true;

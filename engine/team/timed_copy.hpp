@@ -9,6 +9,7 @@
 #include <muster/base/copy_bytes.hpp>
 #include <muster/base/stream_copy.hpp>
 #include <muster/progress/ticks.hpp>
+#include <muster/team/learnt_cost.hpp>
 
 namespace muster {
 
@@ -53,25 +54,17 @@ private:
     return is_early || now - known_[how].tried > ticks_between_tries;
   }
   void learn(way tried, std::uint64_t now, double ticks_per_byte) noexcept {
-    known& it = known_[tried];
-    it.tried = now;
-    // Much makes a copy slower than it need be, as pages never touched and a core that was lost;
-    // nothing makes it faster.
-    constexpr double most_change = 4;
-    constexpr double weight = 0.25;
-    if (it.cost == 0 || ticks_per_byte < it.cost) {
-      it.cost = ticks_per_byte;
-    } else {
-      it.cost += weight * (std::min(ticks_per_byte, most_change * it.cost) - it.cost);
-    }
+    known_[tried].tried = now;
+    known_[tried].cost.learn(ticks_per_byte);
     // Whoever reads what was streamed finds it in memory, and pays there for some of what is saved
     // here. Between cores that share a cache streaming takes three quarters at best.
     constexpr double clearly = 0.7;
-    better_ = known_[streaming].cost < clearly * known_[ordinary].cost ? streaming : ordinary;
+    const double limit = clearly * known_[ordinary].cost.value();
+    better_ = known_[streaming].cost.value() < limit ? streaming : ordinary;
   }
 
   struct known {
-    double cost = 0;  // ticks a byte; 0: never tried
+    learnt_cost cost;  // ticks a byte
     std::uint64_t tried = 0;
   };
 

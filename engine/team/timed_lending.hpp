@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <muster/call/arguments.hpp>
+#include <muster/team/learnt_cost.hpp>
 #include <muster/team/machine.hpp>
 
 namespace muster {
@@ -38,32 +39,23 @@ public:
     return {better(usual), false};
   }
   /// What a trial has taken, in any unit.
-  void learn(way tried, float cost) noexcept {
-    float& known = cost_of(tried);
-    // Much makes an operation longer than it need be, such as a rank that comes late.
-    constexpr float most_change = 4;
-    constexpr float weight = 0.25;
-    if (known == 0 || cost < known) {
-      known = cost;
-    } else {
-      known += weight * (std::min(cost, most_change * known) - known);
-    }
-  }
-  bool knows_both() const noexcept { return costs_[0] != 0 && costs_[1] != 0; }
+  void learn(way tried, double cost) noexcept { costs_[index(tried)].learn(cost); }
+  bool knows_both() const noexcept { return costs_[0].is_known() && costs_[1].is_known(); }
 
 private:
   static constexpr std::uint32_t untimed_calls = 4;  // memory is touched for the first time
   static constexpr std::uint32_t first_trials = 6;
   static constexpr std::uint32_t calls_between_trials = 64;
 
-  float& cost_of(way one) noexcept { return costs_[static_cast<std::size_t>(one)]; }
-  way better(way usual) noexcept {
-    constexpr float clearly = 0.9F;
+  static std::size_t index(way one) noexcept { return static_cast<std::size_t>(one); }
+  way better(way usual) const noexcept {
+    constexpr double clearly = 0.9;
     const way other = usual == way::staged ? way::lent : way::staged;
-    return knows_both() && cost_of(other) < clearly * cost_of(usual) ? other : usual;
+    const double limit = clearly * costs_[index(usual)].value();
+    return knows_both() && costs_[index(other)].value() < limit ? other : usual;
   }
 
-  std::array<float, 2> costs_{};  // 0: never tried
+  std::array<learnt_cost, 2> costs_;
   std::uint32_t calls_ = 0;
 };
 

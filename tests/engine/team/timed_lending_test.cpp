@@ -14,8 +14,8 @@ namespace {
 using way = timed_lending::way;
 
 struct costs {
-  float staged = 1;
-  float lent = 1;
+  double staged = 1;
+  double lent = 1;
 };
 
 /// Goes through so many operations that cost so much. How many were lent, trials left out?
@@ -58,7 +58,7 @@ TEST_CASE("what costs clearly less is taken from then on, but for trials") {
 
 TEST_CASE("where there is little between them the usual one is taken") {
   timed_lending lending;
-  CHECK(count_lent(lending, way::staged, {.staged = 1, .lent = 0.95F}, 1000) == 0);
+  CHECK(count_lent(lending, way::staged, {.staged = 1, .lent = 0.95}, 1000) == 0);
 }
 
 TEST_CASE("what becomes better is found out") {

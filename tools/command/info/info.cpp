@@ -89,10 +89,13 @@ void add_decisions(std::string& text, const machine& seen) {
                    size_or_never(seen.foreign_from(readers, 0)),
                    size_or_never(seen.foreign_from(readers, seen.cache_bytes + 1)));
   }
-  fmt::format_to(out,
-                 "                where ranks have a core each, both are tried for blocks of one\n"
-                 "                reader, from {} on\n",
-                 size(machine::least_unstaged_bytes));
+  if (seen.foreign_allowed) {
+    fmt::format_to(
+        out,
+        "                where ranks have a core each, both are tried for blocks of one\n"
+        "                reader, from {} on\n",
+        size(machine::least_unstaged_bytes));
+  }
   fmt::format_to(out, "\nSleeping ranks are woken through eventfds; {}\n",
                  shm::asymmetric_fence_works()
                      ? "announcements need no fence (membarrier)"

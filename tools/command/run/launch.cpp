@@ -237,18 +237,25 @@ private:
     }
   }
 
+  std::string name_of(std::size_t local, pid_t process) const {
+    return "rank " + std::to_string(share_.first + local) + " (process " + std::to_string(process) +
+           ")";
+  }
+
+  void hold_for_dead(std::size_t local, const std::string& why) const {
+    job_.fail({.code = errc::rank_died, .rank = share_.first + local, .text = why});
+    job_.set_state(local, wire::liveness::died);
+  }
+
   void rank_ended(std::size_t local, pid_t process, const process::ending& how) {
-    const std::size_t rank = share_.first + local;
     if (how.well()) {
       job_.set_state(local, wire::liveness::left);
       if (!failed_at_) respawn_.tell_of_end(local);
       return;
     }
-    const std::string text =
-        "rank " + std::to_string(rank) + " (process " + std::to_string(process) + ") " + how.text();
+    const std::string text = name_of(local, process) + " " + how.text();
     // A rank that ends because another failed is not what went wrong.
-    job_.fail({.code = errc::rank_died, .rank = rank, .text = text});
-    job_.set_state(local, wire::liveness::died);
+    hold_for_dead(local, text);
     if (failed_at_) return;
     if (respawn_.takes(local)) {
       std::fprintf(stderr, "muster run: %s; starting it again (%zu of %zu)\n", text.c_str(),
@@ -265,11 +272,8 @@ private:
   void look_for_stopped() {
     for (const auto& [process, local] : running_) {
       if (!stops_[local].is_over()) continue;
-      const std::size_t rank = share_.first + local;
-      const std::string text = "rank " + std::to_string(rank) + " (process " +
-                               std::to_string(process) + ") " + stops_[local].text();
-      job_.fail({.code = errc::rank_died, .rank = rank, .text = text});
-      job_.set_state(local, wire::liveness::died);
+      const std::string text = name_of(local, process) + " " + stops_[local].text();
+      hold_for_dead(local, text);
       std::fprintf(stderr, "muster run: %s, and others wait for it; ending it\n", text.c_str());
       ::kill(process, SIGKILL);
     }
