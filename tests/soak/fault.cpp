@@ -23,6 +23,7 @@ constexpr std::string_view names[] = {"is killed",
                                       "has no network for a while",
                                       "cannot send for a while",
                                       "loses a connection",
+                                      "loses its half of a connection",
                                       "loses its host",
                                       "has a clock that jumps"};
 
@@ -31,10 +32,14 @@ bool shows_by_silence(fault::kind what) {
   return what == fault::kind::host_lost || what == fault::kind::stop_for_good;
 }
 
+bool ends_connection(fault::kind what) {
+  return what == fault::kind::reset || what == fault::kind::half_open;
+}
+
 /// What hosts alone have.
 bool is_of_network(fault::kind what) {
   using enum fault::kind;
-  return what == rail_down || what == mute || what == reset || what == host_lost;
+  return what == rail_down || what == mute || ends_connection(what) || what == host_lost;
 }
 
 bool has_time(fault::kind what) {
@@ -75,8 +80,8 @@ fault make_fault(random_stream& random, const faulty_job& job) {
 }
 
 /// Whether one more can happen. What shows by silence happens alone: those that are left do not
-/// put up with others' silence for long. A connection is reset where no other network fault may
-/// have its pair's second one. With a rank what it has begun with its network may end, and leave
+/// put up with others' silence for long. A connection ends where no other network fault may have
+/// its pair's second one. With a rank what it has begun with its network may end, and leave
 /// that as it is.
 bool fits(const fault& more, const faulty_job& job) {
   using enum fault::kind;
@@ -92,8 +97,8 @@ bool fits(const fault& more, const faulty_job& job) {
   };
   if (is_anywhere(shows_by_silence)) return !silences(more.what);
   if (shows_by_silence(more.what)) return !is_anywhere(silences);
-  if (has(job, fault::kind::reset) && is_of_network(more.what)) return false;
-  if (more.what == fault::kind::reset && is_anywhere(is_of_network)) return false;
+  if (is_anywhere(ends_connection) && is_of_network(more.what)) return false;
+  if (ends_connection(more.what) && is_anywhere(is_of_network)) return false;
   if (is_of_network(more.what)) return !is_also(may_end_rank);
   if (may_end_rank(more.what) && is_also(is_of_network)) return false;
   if (!ends_rank(more.what)) return true;

@@ -28,6 +28,7 @@ struct fault {
     rail_down,       ///< the made host's only one, at any moment, and up again
     mute,            ///< nothing that the made host sends arrives, for a while
     reset,           ///< one of the rank's connections, where those of a pair are two
+    half_open,       ///< the same, of which the other side is not told
     host_lost,       ///< the made host has no power: its ranks are gone, and nobody says so
     clock_jump,      ///< the rank's wall clock, by a day
   };

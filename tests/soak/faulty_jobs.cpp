@@ -70,7 +70,9 @@ std::filesystem::path self() { return std::filesystem::read_symlink("/proc/self/
 std::vector<std::string> variables_of(const faulty_job& job) {
   std::vector<std::string> all;
   if (is_impatient(job)) all.emplace_back("MUSTER_TIMEOUT=3");
-  if (has(job, fault::kind::reset)) all.emplace_back("MUSTER_CONNECTIONS=2");
+  if (has(job, fault::kind::reset) || has(job, fault::kind::half_open)) {
+    all.emplace_back("MUSTER_CONNECTIONS=2");
+  }
   return all;
 }
 

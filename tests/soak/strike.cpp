@@ -73,6 +73,28 @@ std::vector<ports> accepted_connections() {
   return all;
 }
 
+/// By then a pair that talks has all of its connections.
+constexpr std::chrono::milliseconds meeting(100);
+
+/// Ends one of these, and tells the other side.
+std::string end_connection() {
+  const std::vector<ports> all = accepted_connections();
+  if (all.empty()) return "true";
+  const ports& one = all.back();
+  return "ss -K -t -n sport = :" + std::to_string(one.here) +
+         " and dport = :" + std::to_string(one.there) + " >/dev/null";
+}
+
+/// Frames go to where nobody is. Others' may take the link down meanwhile, and forget that.
+std::string while_mute(std::size_t hosts, const std::string& script) {
+  const std::string all = "for host in $(seq " + std::to_string(hosts) + "); do ip neigh ";
+  const std::string address = " 10.77.0.$host dev eth0";
+  return all + "replace" + address +
+         " lladdr 02:00:00:00:00:00 nud permanent 2>/dev/null ||"
+         " test -z \"$(ip link show dev eth0 up)\" || exit 1; done; " +
+         script + "; done=$?; " + all + "del" + address + " 2>/dev/null; done; exit $done";
+}
+
 }  // namespace
 
 helper::~helper() {
@@ -106,15 +128,10 @@ helper cut_host_off(std::chrono::microseconds after, std::chrono::milliseconds h
                     seconds(how_long) + " && ip link set eth0 up");
 }
 
-// Frames go to where nobody is. Others' may take the link down meanwhile, and forget that.
 helper mute_host(std::size_t hosts, std::chrono::microseconds after,
                  std::chrono::milliseconds how_long) {
-  const std::string all = "for host in $(seq " + std::to_string(hosts) + "); do ip neigh ";
-  const std::string address = " 10.77.0.$host dev eth0";
-  return run_script("sleep " + seconds(after) + "; " + all + "replace" + address +
-                    " lladdr 02:00:00:00:00:00 nud permanent 2>/dev/null ||"
-                    " test -z \"$(ip link show dev eth0 up)\" || exit 1; done; sleep " +
-                    seconds(how_long) + "; " + all + "del" + address + " 2>/dev/null; done; true");
+  return run_script("sleep " + seconds(after) + "; " +
+                    while_mute(hosts, "sleep " + seconds(how_long)));
 }
 
 helper end_host(std::span<const pid_t> processes, std::chrono::microseconds after) {
@@ -124,13 +141,12 @@ helper end_host(std::span<const pid_t> processes, std::chrono::microseconds afte
 }
 
 helper reset_connection(std::chrono::microseconds after) {
-  const std::vector<ports> all = accepted_connections();
-  if (all.empty()) return run_script("true");
-  const ports& one = all.back();
-  // By then the pair has its other one.
-  return run_script("sleep " + seconds(after + std::chrono::milliseconds(100)) +
-                    "; ss -K -t -n sport = :" + std::to_string(one.here) +
-                    " and dport = :" + std::to_string(one.there) + " >/dev/null");
+  return run_script("sleep " + seconds(after + meeting) + "; " + end_connection());
+}
+
+helper halve_connection(std::size_t hosts, std::chrono::microseconds after) {
+  return run_script("sleep " + seconds(after + meeting) + "; " +
+                    while_mute(hosts, end_connection()));
 }
 
 void run_out_of_memory(const std::string& group) {

@@ -61,6 +61,8 @@ helper end_host(std::span<const pid_t> processes, std::chrono::microseconds afte
 /// One of the connections that others have made to this process is reset after a while, if there is
 /// one.
 helper reset_connection(std::chrono::microseconds after);
+/// The same, but the other side is not told: what this process's host sends then does not arrive.
+helper halve_connection(std::size_t hosts, std::chrono::microseconds after);
 
 /// Ends this process by the system's own hand, at what the group has of memory.
 /// \param group a control group's folder

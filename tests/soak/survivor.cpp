@@ -161,6 +161,9 @@ private:
       case fault::kind::reset:
         helpers_.push_back(reset_connection(one.after));
         return true;
+      case half_open:
+        helpers_.push_back(halve_connection(job_.hosts, one.after));
+        return true;
       case host_lost:
         lose_host(one.after);
         return true;
