@@ -22,12 +22,12 @@ std::size_t parse_number(std::string_view text, const std::string& name, std::si
 }
 
 void parse_place(std::string_view text, const std::string& name, cluster::meeting_place& into) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) {
-    fail(name + " is '" + std::string(text) + "'; expected host:port");
-  }
+  const std::size_t colon = std::min(text.rfind(':'), text.size());
   std::string_view host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty() || colon == text.size()) {
+    fail(name + " is '" + std::string(text) + "'; expected host:port");
+  }
   into.hosts = {std::string(host)};
   into.port = static_cast<std::uint16_t>(
       parse_number(text.substr(colon + 1), "the port of " + name, UINT16_MAX));

@@ -42,7 +42,7 @@ TEST_CASE("places") {
   CHECK(place.port == 20000);
   parse_place("[fd00::1]:1", "X", place);
   CHECK(place.hosts.front() == "fd00::1");
-  for (const char* const wrong : {"host", ":1", "host:", "host:65536", "host:x"}) {
+  for (const char* const wrong : {"host", ":1", "[]:1", "host:", "host:65536", "host:x"}) {
     CHECK_THROWS_AS(parse_place(wrong, "X", place), error);
   }
 }
