@@ -30,6 +30,16 @@ std::uint64_t hexadecimal(const json& text) {
   return value;
 }
 
+/// Asked first: a number of another kind, or beyond, would be converted all the same.
+template <class Number>
+Number number_of(const json& from) {
+  constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
+  if (!from.is_number_unsigned() || from.get<std::uint64_t>() > last) {
+    throw std::runtime_error(from.dump() + "; expected a number from 0 to " + std::to_string(last));
+  }
+  return from.get<Number>();
+}
+
 std::int64_t time_of(const json& from) {
   constexpr auto last = static_cast<std::uint64_t>(last_time_ns);
   if (!from.is_number_unsigned() || from.get<std::uint64_t>() > last) {
@@ -41,24 +51,24 @@ std::int64_t time_of(const json& from) {
 seen_team team_of(const json& from) {
   return {.id = hexadecimal(from.at("id")),
           .parent = hexadecimal(from.at("parent")),
-          .turn = from.at("turn"),
-          .ranks = from.at("ranks"),
-          .rank = from.at("rank")};
+          .turn = number_of<std::uint64_t>(from.at("turn")),
+          .ranks = number_of<std::uint64_t>(from.at("ranks")),
+          .rank = number_of<std::uint64_t>(from.at("rank"))};
 }
 
 seen_call call_of(const json& from) {
   seen_call call;
   call.team = hexadecimal(from.at("team"));
-  call.sequence = from.at("sequence");
+  call.sequence = number_of<std::uint32_t>(from.at("sequence"));
   call.history = static_cast<std::uint32_t>(hexadecimal(from.at("history")));
   call.kind = hexadecimal(from.at("kind"));
-  call.count = from.at("count");
-  call.root = from.at("root");
+  call.count = number_of<std::uint64_t>(from.at("count"));
+  call.root = number_of<std::uint64_t>(from.at("root"));
   call.begun_ns = time_of(from.value("begun_ns", json(0U)));
   if (from.contains("awaited")) {
     call.is = seen_call::state::under_way;
-    call.awaited = from.at("awaited");
-    call.first_awaited = from.at("first_awaited");
+    call.awaited = number_of<std::uint64_t>(from.at("awaited"));
+    call.first_awaited = number_of<std::uint64_t>(from.at("first_awaited"));
     return call;
   }
   call.ended_ns = time_of(from.value("ended_ns", json(0U)));
@@ -68,10 +78,10 @@ seen_call call_of(const json& from) {
 
 seen_rank rank_of(const json& from) {
   seen_rank rank;
-  rank.rank = from.at("rank");
-  rank.ranks = from.at("ranks");
+  rank.rank = number_of<std::uint64_t>(from.at("rank"));
+  rank.ranks = number_of<std::uint64_t>(from.at("ranks"));
   require_rank(rank);
-  rank.process = from.at("process");
+  rank.process = number_of<std::int64_t>(from.at("process"));
   rank.host = std::string_view(from.at("host").get_ref<const std::string&>());
   rank.started_ns = time_of(from.at("started_ns"));
   rank.seen_ns = time_of(from.at("seen_ns"));
