@@ -21,6 +21,7 @@
 #include "tests/soak/jobs.hpp"
 #include "tests/soak/memory_file.hpp"
 #include "tests/soak/scoreboard.hpp"
+#include "tools/conformance/random.hpp"
 
 extern "C" char** environ;
 
@@ -98,25 +99,25 @@ void run_by_launcher(const faulty_job& job, const std::vector<std::string>& comm
   ::waitpid(spawn(words, variables_of(job), says), nullptr, 0);
 }
 
-/// A port that nobody listens at, for now.
-unsigned free_port() {
-  const descriptor any(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof at;
-  auto* const name = reinterpret_cast<sockaddr*>(&at);
-  if (::bind(any.get(), name, length) != 0 || ::getsockname(any.get(), name, &length) != 0) {
-    fail(errno, "port");
+/// A port that nobody listens at for now, of those that Linux gives nobody who asks for any: the
+/// ranks ask for some before the first of them listens at this one.
+unsigned free_port(random_stream random) {
+  for (;;) {
+    const descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto port = static_cast<in_port_t>(10'000 + random.below(20'000));
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(port);
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0) return port;
+    if (errno != EADDRINUSE) fail(errno, "port");
   }
-  return ntohs(at.sin_port);
 }
 
 /// The ranks meet by themselves; nobody ends those that are left.
 void run_by_hand(const faulty_job& job, const std::vector<std::string>& command,
                  const descriptor& says) {
   const descriptor key = make_key(job.seed);
-  const std::string place = "127.0.0.1:" + std::to_string(free_port());
+  const std::string place = "127.0.0.1:" + std::to_string(free_port(random_stream(job.seed)));
   std::vector<pid_t> ranks;
   for (std::size_t rank = 0; rank < job.ranks; ++rank) {
     std::vector<std::string> variables = variables_of(job);
