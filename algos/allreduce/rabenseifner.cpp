@@ -32,14 +32,13 @@ task<> run(context& me, const arguments& call) {
   halving halves(me, call.result());
   const folding& fold = halves.fold();
   me.arrive();
-  co_await me.copy(call.result(), call.contribution());
   const std::span<std::byte> room = me.scratch(fold.speaks() ? call.bytes() : 0);
-  co_await fold_in(me, fold, call.result(), room);
+  const auto own = co_await fold_in(me, fold, call.contribution(), call.result(), room);
   if (!fold.speaks()) {
     co_await me.expect(fold.partner(), call.result());
     co_return;
   }
-  co_await halves.reduce_scatter(room);
+  co_await halves.reduce_scatter(own, room);
   co_await gather_halves(me, halves);
   if (fold.is_paired()) co_await me.send(fold.partner(), call.result());
 }

@@ -18,9 +18,8 @@ namespace {
 
 task<> run(context& me, const arguments& call) {
   me.arrive();
-  co_await me.copy(call.result(), call.contribution());
   const std::span<std::byte> room = me.scratch(call.bytes());
-  co_await allreduce_members(me, all_ranks(me), call.result(), room);
+  co_await allreduce_members(me, all_ranks(me), call.contribution(), call.result(), room);
 }
 
 }  // namespace

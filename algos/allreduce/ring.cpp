@@ -20,8 +20,7 @@ namespace {
 
 task<> run(context& me, const arguments& call) {
   me.arrive();
-  co_await me.copy(call.result(), call.contribution());
-  co_await reduce_scatter_slices(me, call.result());
+  co_await reduce_scatter_slices(me, call.contribution(), call.result());
   co_await allgather_slices(me, call.result(), me.rank() + 1);
 }
 

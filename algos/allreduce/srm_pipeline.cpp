@@ -32,7 +32,7 @@ struct leader_part {
   pipeline& in;
   pipeline& out;
   binomial_tree nodes;
-  std::span<std::byte> room;  // for a segment of each of the leaders right below
+  std::span<std::byte> room;  // for segments of the leaders right below
 
   std::size_t count() const { return in.cut().count(); }
   std::span<std::byte> place(std::size_t segment) const {

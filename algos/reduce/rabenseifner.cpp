@@ -32,16 +32,16 @@ task<> gather_halves(context& me, const halving& halves, std::size_t collector) 
 }
 
 task<> run(context& me, const arguments& call) {
+  const folding fold(me.size(), me.rank());
   const bool at_root = me.rank() == call.root;
   me.arrive();
-  const std::span<std::byte> sum = at_root ? call.result() : me.scratch(call.bytes());
-  halving halves(me, sum);
-  const folding& fold = halves.fold();
-  co_await me.copy(sum, call.contribution());
-  const std::span<std::byte> room = me.scratch(fold.speaks() ? call.bytes() : 0);
-  co_await fold_in(me, fold, sum, room);
+  const std::size_t needed = fold.speaks() ? call.bytes() : 0;
+  const std::span<std::byte> sum = at_root ? call.result() : me.scratch(needed);
+  const std::span<std::byte> room = me.scratch(needed);
+  const auto own = co_await fold_in(me, fold, call.contribution(), sum, room);
   if (fold.speaks()) {
-    co_await halves.reduce_scatter(room);
+    halving halves(me, sum);
+    co_await halves.reduce_scatter(own, room);
     co_await gather_halves(me, halves, fold.speaker_for(call.root));
     const bool for_root = fold.is_paired() && fold.partner() == call.root;
     if (for_root) co_await me.send(call.root, sum);

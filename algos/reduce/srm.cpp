@@ -44,7 +44,7 @@ struct reducing {
   pipeline in;
   // A leader's:
   std::span<std::byte> partials;  // for two segments
-  std::span<std::byte> room;      // for one of each of the leaders right below
+  std::span<std::byte> room;      // for those of the leaders right below
 
   reducing(context& me, const arguments& call)
       : me(me), call(call), below(me), in(me, 0, cut_for(call)) {

@@ -13,55 +13,57 @@
 // Source: Thakur, Rabenseifner, Gropp 2005 (4.4).
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/call/slices.hpp"
 #include "algos/patterns/call/suitability.hpp"
 #include "algos/patterns/trees/halving.hpp"
 
 namespace muster::algos {
 namespace {
 
-/// A copy of all blocks, which holds what was combined so far.
+/// All blocks: this rank's own, and then what was combined so far.
 struct blocks {
   context& me;
   const arguments& call;
   folding fold;
-  std::span<std::byte> all;
-  std::span<std::byte> room;  // a speaker's, for as many of another
+  std::span<const std::byte> own;
+  std::span<std::byte> sum;   // a speaker's, for as many
+  std::span<std::byte> room;  // the same, for another's
 
   std::size_t offset(std::size_t rank) const {
-    if (rank == me.size()) return all.size();
+    if (rank == me.size()) return own.size();
     return static_cast<std::size_t>(call.sent_to(rank).data() - call.sent_to(0).data());
   }
-  std::span<std::byte> of_rank(std::size_t rank) const {
-    return all.subspan(offset(rank), offset(rank + 1) - offset(rank));
+  std::span<const std::byte> of_rank(std::size_t rank) const {
+    return own.subspan(offset(rank), offset(rank + 1) - offset(rank));
   }
   /// Of all ranks for whom so many speakers speak.
-  std::span<std::byte> of_speakers(std::size_t first, std::size_t count) const {
+  slice of_speakers(std::size_t first, std::size_t count) const {
     const std::size_t from = offset(fold.member_of(first));
-    return all.subspan(from, offset(fold.member_of(first + count)) - from);
+    return {from, offset(fold.member_of(first + count)) - from};
   }
 };
 
-task<> combine_halves(const blocks& in) {
+task<> combine_halves(blocks& in) {
   std::size_t first = 0;  // of the speakers whose blocks are still combined here
   for (std::size_t half = in.fold.speakers() / 2; half != 0; half /= 2) {
     const bool upper = (in.fold.speaker() & half) != 0;
-    const auto given = in.of_speakers(upper ? first : first + half, half);
+    const slice given = in.of_speakers(upper ? first : first + half, half);
     if (upper) first += half;
-    const auto kept = in.of_speakers(first, half);
+    const slice kept = in.of_speakers(first, half);
     const std::size_t other = in.fold.member_of(in.fold.speaker() ^ half);
-    const std::span<std::byte> theirs = in.room.first(kept.size());
-    co_await exchange_and_combine(in.me, other, given, kept, theirs);
+    co_await exchange_and_combine(in.me, other, given.of(in.own), kept.of(in.own), kept.of(in.sum),
+                                  in.room.first(kept.length));
+    in.own = in.sum;
   }
 }
 
 task<> run(context& me, const arguments& call) {
   const std::span<const std::byte> given(call.sent_to(0).data(), call.contributed_bytes(me.size()));
   const folding fold(me.size(), me.rank());
-  const blocks in{me, call, fold, me.scratch(given.size()),
-                  me.scratch(fold.speaks() ? given.size() : 0)};
+  const std::size_t needed = fold.speaks() ? given.size() : 0;
+  blocks in{me, call, fold, given, me.scratch(needed), me.scratch(needed)};
   me.arrive();
-  co_await me.copy(in.all, given);
-  co_await fold_in(me, in.fold, in.all, in.room);
+  in.own = co_await fold_in(me, fold, given, in.sum, in.room);
   if (!in.fold.speaks()) {
     co_await me.expect(in.fold.partner(), call.result());
     co_return;

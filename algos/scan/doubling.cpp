@@ -30,22 +30,25 @@ task<> run(context& me, const arguments& call) {
   const bool exclusive = call.what == collective::exscan;
   const std::span<std::byte> theirs = me.scratch(call.bytes());
   const std::span<std::byte> sum = exclusive ? me.scratch(call.bytes()) : call.result();
+  std::span<const std::byte> own = call.contribution();  // and then the sum
   me.arrive();
-  co_await me.copy(sum, call.contribution());
   for (std::size_t distance = 1; distance < me.size(); distance *= 2) {
     // Before the long message, or the ranks would send one after the other.
     if (me.rank() >= distance) co_await me.invite(me.rank() - distance, theirs);
-    auto outgoing = pass_on(me, distance, sum);
+    auto outgoing = pass_on(me, distance, own);
     auto incoming = receive(me, distance, theirs);
     co_await when_all(std::move(outgoing), std::move(incoming));
     if (me.rank() < distance) continue;
+    // Before the result: in place, that is where this rank's own was.
+    co_await combine_ordered(me, sum, theirs.data(), own.data());
+    own = sum;
     if (exclusive && distance == 1) {
       co_await me.copy(call.result(), theirs);
     } else if (exclusive) {
       co_await combine_ordered(me, call.result(), theirs.data(), call.receive);
     }
-    co_await combine_ordered(me, sum, theirs.data(), sum.data());
   }
+  if (me.rank() == 0 && !exclusive) co_await me.copy(sum, own);
 }
 
 constexpr algorithm row_of(collective what) {

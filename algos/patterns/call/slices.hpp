@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include <muster/wire/board.hpp>
 
@@ -11,7 +12,18 @@ namespace muster::algos {
 struct slice {
   std::size_t offset;
   std::size_t length;
+
+  /// That part of a vector.
+  template <class Byte>
+  std::span<Byte> of(std::span<Byte> whole) const {
+    return whole.subspan(offset, length);
+  }
 };
+
+/// Where in `whole` a part of it lies.
+inline slice place_of(std::span<const std::byte> part, std::span<const std::byte> whole) noexcept {
+  return {static_cast<std::size_t>(part.data() - whole.data()), part.size()};
+}
 
 /// The part of `bytes` that worker `index` of `workers` combines: equal parts, cut at a `grain` of
 /// whole cache lines so that no two workers write to one; the last ones may be shorter or empty.

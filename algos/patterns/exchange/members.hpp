@@ -21,16 +21,22 @@ members all_ranks(const context& me);
 wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std::byte* lower,
                                 const std::byte* higher);
 
-/// Combines the members' `bytes` in their order over a binomial tree; member 0 has the result, the
-/// others' bytes are working memory. There is `room` for another's. ⌈log2 n⌉ steps, each of all the
-/// bytes.
-task<> reduce_members(context& me, members who, std::span<std::byte> bytes,
-                      std::span<std::byte> room);
+/// Combines the members' `own` bytes in their order over a binomial tree. Member 0 has the result
+/// in `sum`, which may be its own bytes; that of others is working memory, or nothing where nobody
+/// is below them in the tree. There is `room` as `room_to_reduce` makes it. ⌈log2 n⌉ steps, each of
+/// all the bytes.
+task<> reduce_members(context& me, members who, std::span<const std::byte> own,
+                      std::span<std::byte> sum, std::span<std::byte> room);
+
+/// Whether others hand a member what they have combined.
+bool combines_members(members who);
+/// Working memory for up to two others' bytes, so that one can come while another is combined.
+std::span<std::byte> room_to_reduce(context& me, members who, std::size_t bytes);
 
 /// The same with the result at every member, bitwise the same, by recursive doubling. Where their
 /// number is no power of two, each member too many first gives its bytes to a neighbor and gets
-/// the result back at the end.
-task<> allreduce_members(context& me, members who, std::span<std::byte> bytes,
-                         std::span<std::byte> room);
+/// the result back at the end. There is `room` for another's bytes.
+task<> allreduce_members(context& me, members who, std::span<const std::byte> own,
+                         std::span<std::byte> sum, std::span<std::byte> room);
 
 }  // namespace muster::algos

@@ -17,11 +17,10 @@ inline std::size_t node_number(const context& me) { return me.shape().node_of(me
 /// Dissemination among the leaders: returns when every node has come to it. ⌈log2 n⌉ rounds.
 task<> leaders_barrier(context& me);
 
-/// Combines the leaders' vectors in node order, over a binomial tree: at the first leader. There is
-/// room for that of each of the leaders right below: what they send travels while others' is
-/// combined.
+/// `reduce_members` among the leaders, in node order: at the first leader. The others' bytes are
+/// working memory.
 task<> leaders_reduce(context& me, std::span<std::byte> bytes, std::span<std::byte> room);
-/// Such room, for vectors of up to so many bytes one after the other.
+/// The room for it, for vectors of up to so many bytes one after the other.
 std::span<std::byte> room_for_leaders_below(context& me, std::size_t bytes);
 
 /// `allreduce_members` among the leaders, in node order.

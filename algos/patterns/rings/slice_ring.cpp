@@ -48,7 +48,8 @@ task<> allgather_slices(context& me, std::span<std::byte> whole, std::size_t hel
   }
 }
 
-task<> reduce_scatter_slices(context& me, std::span<std::byte> whole) {
+task<> reduce_scatter_slices(context& me, std::span<const std::byte> own,
+                             std::span<std::byte> whole) {
   const auto coming = [&](std::size_t step) {
     return slice_at(me, whole, me.rank() + me.size() - step);
   };
@@ -60,10 +61,12 @@ task<> reduce_scatter_slices(context& me, std::span<std::byte> whole) {
   co_await invite(me, 1, room(1));
   for (std::size_t step = 1; step < me.size(); ++step) {
     co_await invite(me, step + 1, room(step + 1));
+    const std::span<const std::byte> before = coming(step - 1);
+    co_await pass_on(me, step == 1 ? place_of(before, whole).of(own) : before, room(step));
     const std::span<std::byte> mine = coming(step);
-    co_await pass_on(me, coming(step - 1), room(step));
-    co_await combine_ordered(me, mine, room(step).data(), mine.data());
+    co_await combine_ordered(me, mine, room(step).data(), place_of(mine, whole).of(own).data());
   }
+  if (me.size() == 1) co_await me.copy(whole, own);
 }
 
 }  // namespace muster::algos

@@ -20,8 +20,10 @@ inline std::span<std::byte> slice_at(const context& me, std::span<std::byte> who
 /// steps: each rank passes on to the next what came in the step before.
 task<> allgather_slices(context& me, std::span<std::byte> whole, std::size_t held);
 
-/// Combines all ranks' vectors, each slice in the order in which it passes the ranks; this rank
-/// then has slice `rank + 1` of the result, the others are working memory. N-1 steps.
-task<> reduce_scatter_slices(context& me, std::span<std::byte> whole);
+/// Combines all ranks' `own` vectors, each slice in the order in which it passes the ranks; this
+/// rank then has slice `rank + 1` of the result in `whole`, which may be its own vector. The other
+/// slices there are working memory. N-1 steps.
+task<> reduce_scatter_slices(context& me, std::span<const std::byte> own,
+                             std::span<std::byte> whole);
 
 }  // namespace muster::algos

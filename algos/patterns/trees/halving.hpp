@@ -28,9 +28,10 @@ public:
   }
   std::size_t last_distance() const noexcept { return fold_.speakers() / 2; }
 
-  /// Makes each speaker's last part of its vector the result, after all was folded in. ⌊log2 N⌋
-  /// steps. There is `room` for a vector.
-  task<> reduce_scatter(std::span<std::byte> room);
+  /// Makes each speaker's last part of the vector the result. ⌊log2 N⌋ steps.
+  /// \param own  its own vector, in which all was folded; perhaps the same memory
+  /// \param room for a vector
+  task<> reduce_scatter(std::span<const std::byte> own, std::span<std::byte> room);
 
 private:
   std::span<std::byte> kept(std::size_t speaker, std::size_t distance) const;
@@ -40,14 +41,17 @@ private:
   folding fold_;
 };
 
-/// Exchanges vectors, or parts of one, with a rank: sends `given`, and combines what comes into
-/// `kept`, by rank. There is `room` for what comes.
+/// Exchanges vectors, or parts of one, with a rank: sends `given`, and combines what comes with
+/// `own` into `sum`, which may be the same, by rank. There is `room` for what comes.
 task<> exchange_and_combine(context& me, std::size_t rank, std::span<const std::byte> given,
-                            std::span<std::byte> kept, std::span<std::byte> room);
+                            std::span<const std::byte> own, std::span<std::byte> sum,
+                            std::span<std::byte> room);
 
-/// Of a pair, the one who does not speak hands over its vector, which the other, who has `room` for
-/// it, combines with its own.
-task<> fold_in(context& me, const folding& fold, std::span<std::byte> whole,
-               std::span<std::byte> room);
+/// Of a pair, the one who does not speak hands over its `own` vector, which the other, who has
+/// `room` for it, combines with its own into `sum`. Where the vector is that a rank speaks for:
+/// `sum`, or `own` where it speaks for itself.
+task<std::span<const std::byte>> fold_in(context& me, const folding& fold,
+                                         std::span<const std::byte> own, std::span<std::byte> sum,
+                                         std::span<std::byte> room);
 
 }  // namespace muster::algos
