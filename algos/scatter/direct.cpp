@@ -1,7 +1,8 @@
 // Direct scatter between any ranks, with any number of ports.
 //
 //  the root sends each rank its block from where it lies, k at a time; as soon as one has left, the
-//  next but k-1 goes
+//  next but k-1 goes. Where nobody has chosen k, it is so large that ranks that come late hold up
+//  nobody
 //
 // ⌈(N-1)/k⌉ steps; no block is passed on.
 //
@@ -22,7 +23,7 @@ task<> run(context& me, const arguments& call) {
     co_return;
   }
   const auto transfer = [&](std::size_t to) { return me.send(to, call.sent_to(to)); };
-  co_await transfer_with_all(me, transfer, ports_of(me));
+  co_await transfer_with_all(me, transfer, ready_at_once(me));
   if (!call.in_place()) co_await me.copy(call.result(), call.sent_to(me.rank()));
 }
 
