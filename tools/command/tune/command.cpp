@@ -25,8 +25,10 @@ using bench::checked;
 constexpr const char* details = R"(
 Tries every algorithm of the catalog, with its options, on every team and size, and writes a table of
 the fastest: real ranks of this machine, those of several nodes on made-up ones (see muster run)
-or, with --hosts-made, on hosts; or with --machine in the simulator. Shown with each is how much faster it is than what would be selected
-without a table; where that is not worth it there is no rule.
+or, with --hosts-made, on hosts; or with --machine in the simulator. The time of real ranks is the
+geometric mean of a call's in a row of calls and of one's between barriers. Shown with each is how
+much faster it is than what would be selected without a table; where that is not worth it there is no
+rule.
 
 MUSTER_TABLE=FILE makes programs select by a table: all ranks read the same file. A rule holds from
 the size, nodes or ranks tried before it up to its own, the last one without end, nodes and ranks
