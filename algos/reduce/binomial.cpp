@@ -21,10 +21,9 @@ task<> run(context& me, const arguments& call) {
   const bool at_root = me.rank() == call.root;
   me.arrive();
   const members all = all_ranks(me);
-  const bool needs_memory = !at_root && combines_members(all);
-  const std::span<std::byte> sum =
-      at_root ? call.result() : me.scratch(needs_memory ? call.bytes() : 0);
   const std::span<std::byte> room = room_to_reduce(me, all, call.bytes());
+  const std::span<std::byte> sum =
+      at_root ? call.result() : me.scratch(room.empty() ? 0 : call.bytes());
   co_await reduce_members(me, all, call.contribution(), sum, room);
   if (call.root == 0) co_return;
   if (me.rank() == 0) co_await me.send(call.root, sum);

@@ -63,7 +63,7 @@ task<> collect_prefix(context& me, pipeline& out, std::size_t segment, std::size
   const auto place = result.subspan(out.cut().offset(segment), out.cut().length(segment));
   const auto copy_from = [&](std::size_t worker) {
     const slice theirs = slice_for(me, place.size(), worker);
-    return me.copy_result(place.subspan(theirs.offset, theirs.length),
+    return me.copy_result(theirs.of(place),
                           out.piece(worker, segment, 0) + place_of_prefix(me, out.cut(), last));
   };
   co_await copy_from(me.rank());

@@ -24,8 +24,6 @@ wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std:
   return me.combine(to.data(), inputs, to.size() / me.call().element());
 }
 
-bool combines_members(members who) { return !tree_of(who).children().empty(); }
-
 std::span<std::byte> room_to_reduce(context& me, members who, std::size_t bytes) {
   return me.scratch(std::min<std::size_t>(tree_of(who).children().size(), 2) * bytes);
 }

@@ -28,9 +28,8 @@ wire::work_wait combine_ordered(context& me, std::span<std::byte> to, const std:
 task<> reduce_members(context& me, members who, std::span<const std::byte> own,
                       std::span<std::byte> sum, std::span<std::byte> room);
 
-/// Whether others hand a member what they have combined.
-bool combines_members(members who);
-/// Working memory for up to two others' bytes, so that one can come while another is combined.
+/// Working memory for up to two others' bytes, so that one can come while another is combined;
+/// empty where nobody is below this member.
 std::span<std::byte> room_to_reduce(context& me, members who, std::size_t bytes);
 
 /// The same with the result at every member, bitwise the same, by recursive doubling. Where their

@@ -78,7 +78,7 @@ private:
   void find_pieces();
   task<> give(std::size_t node);
   void expect(std::size_t node);
-  std::span<std::byte> part(const slice& of) const { return room.subspan(of.offset, of.length); }
+  std::span<std::byte> part(const slice& one) const { return one.of(room); }
 
   pooled_list<slice> to_;  // the pieces, by node
   pooled_list<slice> from_;

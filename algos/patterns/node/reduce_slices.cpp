@@ -54,8 +54,7 @@ task<> collect_slices(context& me, pipeline& out, std::size_t segment,
   const auto place = result.subspan(out.cut().offset(segment), out.cut().length(segment));
   const auto copy_from = [&](std::size_t i) {
     const slice theirs = slice_of(place.size(), i, me.node().size(), me.call().grain());
-    return me.copy_result(place.subspan(theirs.offset, theirs.length),
-                          out.piece(i, segment, 0) + theirs.offset);
+    return me.copy_result(theirs.of(place), out.piece(i, segment, 0) + theirs.offset);
   };
   co_await copy_from(me.node_index());
   auto here = out.here(segment);
