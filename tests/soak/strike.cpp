@@ -92,7 +92,7 @@ std::string while_mute(std::size_t hosts, const std::string& script) {
   return all + "replace" + address +
          " lladdr 02:00:00:00:00:00 nud permanent 2>/dev/null ||"
          " test -z \"$(ip link show dev eth0 up)\" || exit 1; done; " +
-         script + "; done=$?; " + all + "del" + address + " 2>/dev/null; done; exit $done";
+         script + "; status=$?; " + all + "del" + address + " 2>/dev/null; done; exit $status";
 }
 
 }  // namespace

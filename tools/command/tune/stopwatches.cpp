@@ -72,7 +72,8 @@ public:
     }
     // One that fails, which was told, is not tuned to; where all do there is nothing to go on with.
     if (std::ranges::none_of(taken, [](const auto& us) { return us.has_value(); })) {
-      throw std::runtime_error(in_a_row.front().failure + alone.front().failure);
+      const std::string& first = in_a_row.front().failure;
+      throw std::runtime_error(first.empty() ? alone.front().failure : first);
     }
     return taken;
   }

@@ -31,18 +31,21 @@ std::uint64_t hexadecimal(const json& text) {
 }
 
 /// Asked first: a number of another kind, or beyond, would be converted all the same.
-template <class Number>
+bool is_number_up_to(const json& from, std::uint64_t last) {
+  return from.is_number_unsigned() && from.get<std::uint64_t>() <= last;
+}
+
+template <class Number = std::uint64_t>
 Number number_of(const json& from) {
   constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
-  if (!from.is_number_unsigned() || from.get<std::uint64_t>() > last) {
+  if (!is_number_up_to(from, last)) {
     throw std::runtime_error(from.dump() + "; expected a number from 0 to " + std::to_string(last));
   }
   return from.get<Number>();
 }
 
 std::int64_t time_of(const json& from) {
-  constexpr auto last = static_cast<std::uint64_t>(last_time_ns);
-  if (!from.is_number_unsigned() || from.get<std::uint64_t>() > last) {
+  if (!is_number_up_to(from, static_cast<std::uint64_t>(last_time_ns))) {
     throw std::runtime_error(from.dump() + "; expected nanoseconds since 1970");
   }
   return from.get<std::int64_t>();
@@ -51,9 +54,9 @@ std::int64_t time_of(const json& from) {
 seen_team team_of(const json& from) {
   return {.id = hexadecimal(from.at("id")),
           .parent = hexadecimal(from.at("parent")),
-          .turn = number_of<std::uint64_t>(from.at("turn")),
-          .ranks = number_of<std::uint64_t>(from.at("ranks")),
-          .rank = number_of<std::uint64_t>(from.at("rank"))};
+          .turn = number_of(from.at("turn")),
+          .ranks = number_of(from.at("ranks")),
+          .rank = number_of(from.at("rank"))};
 }
 
 seen_call call_of(const json& from) {
@@ -62,13 +65,13 @@ seen_call call_of(const json& from) {
   call.sequence = number_of<std::uint32_t>(from.at("sequence"));
   call.history = static_cast<std::uint32_t>(hexadecimal(from.at("history")));
   call.kind = hexadecimal(from.at("kind"));
-  call.count = number_of<std::uint64_t>(from.at("count"));
-  call.root = number_of<std::uint64_t>(from.at("root"));
+  call.count = number_of(from.at("count"));
+  call.root = number_of(from.at("root"));
   call.begun_ns = time_of(from.value("begun_ns", json(0U)));
   if (from.contains("awaited")) {
     call.is = seen_call::state::under_way;
-    call.awaited = number_of<std::uint64_t>(from.at("awaited"));
-    call.first_awaited = number_of<std::uint64_t>(from.at("first_awaited"));
+    call.awaited = number_of(from.at("awaited"));
+    call.first_awaited = number_of(from.at("first_awaited"));
     return call;
   }
   call.ended_ns = time_of(from.value("ended_ns", json(0U)));
@@ -78,8 +81,8 @@ seen_call call_of(const json& from) {
 
 seen_rank rank_of(const json& from) {
   seen_rank rank;
-  rank.rank = number_of<std::uint64_t>(from.at("rank"));
-  rank.ranks = number_of<std::uint64_t>(from.at("ranks"));
+  rank.rank = number_of(from.at("rank"));
+  rank.ranks = number_of(from.at("ranks"));
   require_rank(rank);
   rank.process = number_of<std::int64_t>(from.at("process"));
   rank.host = std::string_view(from.at("host").get_ref<const std::string&>());
