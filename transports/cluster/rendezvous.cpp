@@ -586,21 +586,23 @@ private:
     muster::descriptor also = copy_of(made.get());
     if (!also) fail_without_descriptors(errno);
     deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::seconds(2));
-    socket on = socket_of(context_, std::move(also));
+    const auto on = std::make_shared<socket>(socket_of(context_, std::move(also)));
     // Whoever listens there may be somebody else, who says nothing.
     asio::steady_timer guard(context_, deadline);
-    guard.async_wait([&on](const boost::system::error_code& why) {
-      if (!why) on.cancel();
+    // Once the time is over, this runs though the guard is gone: perhaps after the socket's end.
+    // Closing, unlike cancelling, ends also what is waited for next.
+    guard.async_wait([weak = std::weak_ptr(on)](const boost::system::error_code& why) {
+      const std::shared_ptr<socket> held = weak.lock();
+      if (!why && held != nullptr) held->close();
     });
     try {
-      co_await on.async_wait(socket::wait_write, use_awaitable);
+      co_await on->async_wait(socket::wait_write, use_awaitable);
       tcp::admission with(std::move(made), where.key, who);
-      if (!co_await pass(on, with)) co_return false;
+      if (!co_await pass(*on, with) || !on->is_open()) co_return false;
     } catch (const boost::system::system_error&) {
       co_return false;
     }
-    guard.cancel();
-    socket_ = std::move(on);
+    socket_ = std::move(*on);
     tcp::keep_alive(number(), where.patience / 6);  // the system tries some ten times in vain
     co_return true;
   }

@@ -169,6 +169,17 @@ TEST_CASE("another key is not let in") {
   CHECK(why->text().find("same key") != std::string::npos);
 }
 
+TEST_CASE("whose time ends while it is refused is told nothing else") {
+  for (int i = 0; i < 100; ++i) {
+    place where(2, std::chrono::milliseconds(1 + i % 4));
+    cluster::meeting_place stranger = where.at;
+    stranger.key = tcp::job_key::random();
+    const auto why = failure_of([&] { cluster::rendezvous one(stranger, 0, 2); });
+    REQUIRE(why);
+    CHECK(why->code() == errc::bootstrap);
+  }
+}
+
 TEST_CASE("different versions in one job are named, by all ranks") {
   place where(3);
   std::vector<std::string> said(2);
