@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include <muster/call/arguments.hpp>
 #include <muster/run/operation.hpp>
 #include <muster/run/team.hpp>
 
+#include "tools/mpi/aliases.hpp"
 #include "tools/mpi/call.hpp"
 
 namespace muster::mpi {
@@ -15,14 +17,16 @@ namespace muster::mpi {
 /// ready when it comes again: programs repeat their calls.
 class cached_call {
 public:
-  cached_call(const call& written, const arguments& meant)
+  /// \param rank the caller's
+  cached_call(const call& written, const arguments& meant, std::size_t rank)
       : written_(written),
         meant_(meant),
         moves_send_(meant.send != nullptr && is_somewhere(written.send.buffer)),
-        moves_receive_(meant.receive != nullptr && is_somewhere(written.receive.buffer)) {}
+        moves_receive_(meant.receive != nullptr && is_somewhere(written.receive.buffer)),
+        refused_distance_(refused_distance(meant, rank)) {}
 
   [[gnu::always_inline]] bool is_like(const call& other) const noexcept {
-    return are_written_alike(written_, other);
+    return are_written_alike(written_, other) && !is_refused(other);
   }
   const arguments& meant() const noexcept { return meant_; }
   /// The operation again, to be started, on the buffers that `now` names. The one before has ended.
@@ -39,6 +43,15 @@ public:
   }
 
 private:
+  [[gnu::always_inline]] bool is_refused(const call& other) const noexcept {
+    return refused_distance_ != never && distance_of(other) == refused_distance_;
+  }
+  static std::ptrdiff_t distance_of(const call& of) noexcept {
+    const auto address = [](const side& one) {
+      return reinterpret_cast<std::uintptr_t>(one.buffer);
+    };
+    return static_cast<std::ptrdiff_t>(address(of.receive) - address(of.send));
+  }
   void move_to(const call& now, operation& one) const noexcept {
     if (moves_send_) one.send_from(static_cast<const std::byte*>(now.send.buffer));
     if (moves_receive_) one.receive_into(static_cast<std::byte*>(now.receive.buffer));
@@ -49,6 +62,7 @@ private:
   // A buffer that is nowhere in one such call is so in all, or it has no meaning on this rank.
   bool moves_send_;
   bool moves_receive_;
+  std::ptrdiff_t refused_distance_;
   std::unique_ptr<operation, operation::dropping> ready_;
 };
 

@@ -83,7 +83,7 @@ public:
     return last && last->is_like(like) ? &*last : nullptr;
   }
   void remember(const call& written, const arguments& meant) {
-    last_[static_cast<std::size_t>(written.what)].emplace(written, meant);
+    last_[static_cast<std::size_t>(written.what)].emplace(written, meant, rank_);
   }
   /// A nonblocking call that was written like this one and has ended, to be given back when it has
   /// again; or null.

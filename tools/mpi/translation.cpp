@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "tools/mpi/aliases.hpp"
 #include "tools/mpi/combined_here.hpp"
 
 namespace muster::mpi {
@@ -68,6 +69,7 @@ translation::translation(const call& from, types& known, std::size_t rank, std::
   } else {
     translate_movement(from);
   }
+  require_no_alias(from, call_, types_, rank_);
 }
 
 task<> translation::begin(team& on) const {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/tools/mpi/functions.hpp"
@@ -73,6 +75,48 @@ void check_returned(job& mine, MPI_Comm on) {
     mine.check_equal(of.error_class, one.error_class, "the error class");
     if (!mine.has("alone")) {
       mine.check(of.says(one.function), "'", of.text, "' does not name ", one.function);
+    }
+  }
+  check_works(mine, on);
+}
+
+/// What the MPI says of a result that is to replace what it is made of.
+int class_of_alias() {
+  int one = 1;
+  return outcome_of(MPI_Reduce_local(&one, &one, 1, MPI_INT, MPI_SUM)).error_class;
+}
+
+/// Calls whose own data lies where it is to be received: refused where the MPI refuses them.
+void check_aliases(job& mine, MPI_Comm on) {
+  const auto ranks = static_cast<std::size_t>(mine.size());
+  const std::vector<int> ones(ranks, 1);
+  std::vector<int> places(ranks);
+  std::iota(places.begin(), places.end(), 0);
+  std::vector<int> data(ranks);
+  std::vector<int> apart(ranks);
+  int* const own = &data[static_cast<std::size_t>(mine.rank())];
+  const std::vector<std::pair<const char*, std::function<int(int*)>>> calls = {
+      {"mpi_allreduce",
+       [&](int* to) { return MPI_Allreduce(data.data(), to, 1, MPI_INT, MPI_SUM, on); }},
+      {"mpi_exscan", [&](int* to) { return MPI_Exscan(data.data(), to, 1, MPI_INT, MPI_SUM, on); }},
+      {"mpi_alltoall",
+       [&](int* to) { return MPI_Alltoall(data.data(), 1, MPI_INT, to, 1, MPI_INT, on); }},
+      {"mpi_allgather",
+       [&](int* to) { return MPI_Allgather(own, 1, MPI_INT, to, 1, MPI_INT, on); }},
+      {"mpi_allgatherv",
+       [&](int* to) {
+         return MPI_Allgatherv(own, 1, MPI_INT, to, ones.data(), places.data(), MPI_INT, on);
+       }},
+  };
+  for (const auto& [function, call] : calls) {
+    mine.now(std::string(function) + " with one buffer for both");
+    // Once more: what a call was found to be is kept.
+    for (int i = 0; i < 2; ++i) {
+      mine.check_equal(call(apart.data()), MPI_SUCCESS, "the code with two buffers");
+      const outcome of = outcome_of(call(data.data()));
+      mine.check_equal(of.error_class, class_of_alias(), "the error class");
+      mine.check(of.error_class == MPI_SUCCESS || mine.has("alone") || of.says(function), "'",
+                 of.text, "' does not name ", function);
     }
   }
   check_works(mine, on);
@@ -204,6 +248,7 @@ int main(int argc, char** argv) {
   }
   check_returned(mine, MPI_COMM_WORLD);
   check_returned(mine, on);
+  check_aliases(mine, on);
   check_own_handler(mine, on);
   check_works(mine, on);
   MPI_Comm_free(&on);
