@@ -300,9 +300,9 @@ flight_directory& job::flights() const noexcept {
   return head().flights;
 }
 
-std::span<std::byte> job::controls(std::size_t rank) const noexcept {
+segment_part job::controls(std::size_t rank) const noexcept {
   const control_layout at = layout();
-  return {control_.base() + at.controls + rank * at.each_controls, at.each_controls};
+  return {&control_, {control_.base() + at.controls + rank * at.each_controls, at.each_controls}};
 }
 
 wire::board job::board(std::size_t node) const noexcept {
@@ -316,12 +316,12 @@ std::span<std::byte> job::arena(std::size_t node, std::size_t index) const noexc
   return {node_base(node) + start + index * arena_bytes(), arena_bytes()};
 }
 
-std::span<std::byte> job::boards(std::size_t rank) const noexcept {
+segment_part job::boards(std::size_t rank) const noexcept {
   const std::size_t node = shape_->node_of(rank);
   const std::size_t ranks = shape_->ranks_of(node).size();
   const std::size_t bytes = head().boards_bytes;
   const std::size_t start = wire::board::bytes(ranks) + ranks * arena_bytes();
-  return {node_base(node) + start + shape_->index_of(rank) * bytes, bytes};
+  return {&nodes_[node], {node_base(node) + start + shape_->index_of(rank) * bytes, bytes}};
 }
 
 void job::ring_all() const noexcept {

@@ -110,8 +110,8 @@ public:
   std::byte* node_base(std::size_t node) const noexcept;
   std::byte* control_base() const noexcept { return control_.base(); }
   /// Where a rank gives out memory for the teams that are made from others: on its node, for all.
-  std::span<std::byte> boards(std::size_t rank) const noexcept;
-  std::span<std::byte> controls(std::size_t rank) const noexcept;
+  segment_part boards(std::size_t rank) const noexcept;
+  segment_part controls(std::size_t rank) const noexcept;
   /// What the ranks of this machine keep of their calls.
   flight_record& flight(std::size_t rank) const noexcept;
   flight_directory& flights() const noexcept;

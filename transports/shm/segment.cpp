@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -42,6 +44,41 @@ segment::segment(muster::descriptor of, std::size_t bytes)
   base_ = static_cast<std::byte*>(base);
   // A core dump of each rank would hold all ranks' memory.
   ::madvise(base, bytes, MADV_DONTDUMP);
+}
+
+// To give pages back all processes that have them are stopped, which takes longer than to fill a
+// few.
+void segment::clear(std::span<std::byte> part) const noexcept {
+  if (clear_pages(part)) return;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = static_cast<std::size_t>(part.data() - base_);
+  const std::size_t first = (begin + page - 1) / page * page;
+  const std::size_t last = (begin + part.size()) / page * page;
+  // Where the system cannot take them, they are zeroed.
+  if (first >= last || ::madvise(base_ + first, last - first, MADV_REMOVE) != 0) {
+    std::memset(part.data(), 0, part.size());
+    return;
+  }
+  std::memset(part.data(), 0, first - begin);
+  std::memset(base_ + last, 0, begin + part.size() - last);
+}
+
+bool segment::clear_pages(std::span<std::byte> part) const noexcept {
+  constexpr off_t few = 256 << 10;  // bytes
+  const int file = descriptor_.get();
+  const auto end = static_cast<off_t>(part.data() + part.size() - base_);
+  off_t at = part.data() - base_;
+  for (off_t cleared = 0; cleared < few;) {
+    const off_t first = ::lseek(file, at, SEEK_DATA);
+    if (first < 0) return errno == ENXIO;  // no page follows
+    if (first >= end) return true;
+    at = std::min(::lseek(file, first, SEEK_HOLE), end);
+    if (at < 0 || at - first > few) return false;
+    std::memset(base_ + first, 0, static_cast<std::size_t>(at - first));
+    cleared += at - first;
+    if (at == end) return true;
+  }
+  return false;
 }
 
 segment::~segment() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include <muster/base/descriptor.hpp>
@@ -33,12 +34,24 @@ public:
   std::byte* base() const noexcept { return base_; }
   std::size_t bytes() const noexcept { return bytes_; }
 
+  /// Makes a part of it zero again, which nobody uses.
+  void clear(std::span<std::byte> part) const noexcept;
+
 private:
   segment(muster::descriptor of, std::size_t bytes);
+  /// The same where few of its pages exist, which stay. False: there are more, or that is not
+  /// known.
+  bool clear_pages(std::span<std::byte> part) const noexcept;
 
   muster::descriptor descriptor_;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
+};
+
+/// A stretch of one.
+struct segment_part {
+  const segment* of;  ///< outlives this
+  std::span<std::byte> bytes;
 };
 
 }  // namespace muster::shm

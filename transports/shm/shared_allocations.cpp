@@ -1,9 +1,6 @@
 #include "transports/shm/shared_allocations.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstring>
 
 #include <muster/base/error.hpp>
 
@@ -50,10 +47,7 @@ void shared_allocations::free(std::size_t index) noexcept {
   const std::span<std::byte> allocation = allocated_[index];
   allocated_[index] = allocated_.back();
   allocated_.pop_back();
-  // Gives the pages back, which makes them zero; where the system cannot, they are zeroed.
-  if (::madvise(allocation.data(), allocation.size(), MADV_REMOVE) != 0) {
-    std::memset(allocation.data(), 0, allocation.size());
-  }
+  memory_.clear(allocation);
   arena_.deallocate(allocation);
 }
 

@@ -9,6 +9,7 @@
 #include <muster/wire/board.hpp>
 
 #include "transports/shm/arena.hpp"
+#include "transports/shm/segment.hpp"
 
 namespace muster::shm {
 
@@ -23,7 +24,7 @@ struct alignas(wire::cache_line) allocation_head {
 /// from time to time.
 class shared_allocations {
 public:
-  explicit shared_allocations(std::span<std::byte> memory) : arena_(memory) {}
+  explicit shared_allocations(segment_part memory) : memory_(*memory.of), arena_(memory.bytes) {}
 
   /// Allocates `bytes` for so many users: zeroed, but for the head in which they begin.
   /// \throws error `errc::resource` when no free stretch is long enough.
@@ -46,6 +47,7 @@ private:
   void collect(std::size_t most) noexcept;
   void free(std::size_t index) noexcept;
 
+  const segment& memory_;
   arena arena_;
   std::vector<std::span<std::byte>> allocated_;
   std::size_t next_ = 0;  // to look at

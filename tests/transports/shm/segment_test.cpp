@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -91,6 +93,37 @@ TEST_CASE("a core dump leaves it out") {
     CHECK(flags.find(" sh ") != std::string::npos);
     CHECK(flags.find(" dd ") != std::string::npos);
   }
+}
+
+TEST_CASE("a part becomes zero, and nothing beside it changes") {
+  constexpr std::size_t page = 4096;
+  constexpr std::size_t pages = 1000;
+  const shm::segment made = shm::segment::create("test", pages * page);
+  const std::span<std::byte> all(made.base(), made.bytes());
+  const std::span<std::byte> part = all.subspan(page / 2, (pages - 1) * page);
+  for (const std::size_t step : {pages, pages / 3, std::size_t{2}, std::size_t{1}}) {
+    for (std::size_t i = 0; i < pages; i += step) all[i * page + page - 1] = std::byte{1};
+    all.front() = std::byte{2};
+    all.back() = std::byte{3};
+    made.clear(part);
+    CHECK(std::ranges::all_of(part, [](std::byte each) { return each == std::byte{0}; }));
+    CHECK(all.front() == std::byte{2});
+    CHECK(all.back() == std::byte{3});
+  }
+}
+
+TEST_CASE("few pages of a part that becomes zero stay, many are given back") {
+  constexpr std::size_t page = 4096;
+  const auto held_of = [](std::size_t pages) {
+    const shm::segment made = shm::segment::create("test", 1000 * page);
+    std::fill_n(made.base(), pages * page, std::byte{1});
+    made.clear({made.base(), made.bytes()});
+    struct stat status{};
+    REQUIRE(::fstat(made.descriptor(), &status) == 0);
+    return static_cast<std::size_t>(status.st_blocks) * 512 / page;
+  };
+  CHECK(held_of(5) == 5);
+  CHECK(held_of(1000) == 0);
 }
 
 TEST_CASE("more than there can be is refused") {

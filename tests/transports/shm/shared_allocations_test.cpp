@@ -28,7 +28,7 @@ bool is_zero(std::span<const std::byte> allocation) {
 
 TEST_CASE("an allocation is used again when all its users have released it, and is zero then") {
   const shm::segment memory = shm::segment::create("test", allocation_bytes);
-  shm::shared_allocations allocations({memory.base(), memory.bytes()});
+  shm::shared_allocations allocations({&memory, {memory.base(), memory.bytes()}});
   for (int round = 0; round < 3; ++round) {
     const std::span<std::byte> allocation = allocations.allocate(allocation_bytes, 2);
     CHECK(is_zero(allocation));
@@ -49,7 +49,7 @@ TEST_CASE("an allocation is used again when all its users have released it, and 
 
 TEST_CASE("allocations left behind stay few, though nobody asks for the last of the memory") {
   const shm::segment memory = shm::segment::create("test", 1000 * allocation_bytes);
-  shm::shared_allocations allocations({memory.base(), memory.bytes()});
+  shm::shared_allocations allocations({&memory, {memory.base(), memory.bytes()}});
   const std::byte* furthest = nullptr;
   for (int i = 0; i < 5000; ++i) {
     const std::span<std::byte> allocation = allocations.allocate(allocation_bytes, 1);
