@@ -22,12 +22,10 @@ bool mpi_refuses_aliases() {
   return said != MPI_SUCCESS;
 }
 
-/// Whether a rank gives itself something that the MPI may find in its place already.
-bool is_refused(const arguments& means, std::size_t rank) {
-  const bool has_two_buffers = means.what != collective::bcast &&
-                               means.what != collective::barrier && !has_neighbors(means.what) &&
-                               means.sends(rank) && means.receives(rank);
-  if (!has_two_buffers || means.send == nullptr || means.receive == nullptr) return false;
+/// Whether a rank both sends and receives, and the MPI refuses it where that is in one place.
+bool is_refused(const arguments& means) {
+  const bool has_two_buffers = means.send != nullptr && means.receive != nullptr;
+  if (!has_two_buffers || has_neighbors(means.what)) return false;
   static const bool refuses = mpi_refuses_aliases();
   return refuses;
 }
@@ -59,7 +57,7 @@ own_block find_own(const side& of, bool many, types& known, std::size_t rank) {
 }  // namespace
 
 void require_no_alias(const call& from, const arguments& means, types& known, std::size_t rank) {
-  if (!is_refused(means, rank)) return;
+  if (!is_refused(means)) return;
   if (has_op(means.what)) {
     if (from.send.buffer == from.receive.buffer && means.bytes() != 0) refuse(from);
     return;
@@ -70,7 +68,7 @@ void require_no_alias(const call& from, const arguments& means, types& known, st
 }
 
 std::ptrdiff_t refused_distance(const arguments& means, std::size_t rank) {
-  if (means.bytes() == 0 || !is_refused(means, rank)) return never;
+  if (means.bytes() == 0 || !is_refused(means)) return never_refused;
   if (has_op(means.what)) return 0;
   const auto own = static_cast<std::ptrdiff_t>(rank * means.bytes());
   return (means.sends_blocks() ? own : 0) - (means.receives_blocks() ? own : 0);

@@ -17,9 +17,9 @@ namespace muster::mpi {
 /// \throws rejected MPI_ERR_BUFFER
 void require_no_alias(const call& from, const arguments& means, types& known, std::size_t rank);
 
-/// How far behind its send buffer the receive buffer of a contiguous call lies where that is so.
-/// `never`: the MPI does not refuse it.
+/// Of a call whose elements are contiguous: how far behind its send buffer its receive buffer
+/// begins where the MPI refuses it, or `never_refused`.
 std::ptrdiff_t refused_distance(const arguments& means, std::size_t rank);
-inline constexpr std::ptrdiff_t never = std::numeric_limits<std::ptrdiff_t>::min();
+inline constexpr std::ptrdiff_t never_refused = std::numeric_limits<std::ptrdiff_t>::min();
 
 }  // namespace muster::mpi

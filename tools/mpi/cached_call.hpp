@@ -44,7 +44,7 @@ public:
 
 private:
   [[gnu::always_inline]] bool is_refused(const call& other) const noexcept {
-    return refused_distance_ != never && distance_of(other) == refused_distance_;
+    return refused_distance_ != never_refused && distance_of(other) == refused_distance_;
   }
   static std::ptrdiff_t distance_of(const call& of) noexcept {
     const auto address = [](const side& one) {

@@ -68,17 +68,16 @@ bool segment::clear_pages(std::span<std::byte> part) const noexcept {
   const int file = descriptor_.get();
   const auto end = static_cast<off_t>(part.data() + part.size() - base_);
   off_t at = part.data() - base_;
-  for (off_t cleared = 0; cleared < few;) {
+  for (off_t left = few; at < end;) {
     const off_t first = ::lseek(file, at, SEEK_DATA);
-    if (first < 0) return errno == ENXIO;  // no page follows
-    if (first >= end) return true;
+    if (first < 0 && errno != ENXIO) return false;
+    if (first < 0 || first >= end) break;  // no page follows
     at = std::min(::lseek(file, first, SEEK_HOLE), end);
-    if (at < 0 || at - first > few) return false;
+    left -= at - first;
+    if (at < 0 || left < 0) return false;
     std::memset(base_ + first, 0, static_cast<std::size_t>(at - first));
-    cleared += at - first;
-    if (at == end) return true;
   }
-  return false;
+  return true;
 }
 
 segment::~segment() {

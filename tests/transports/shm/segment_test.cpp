@@ -122,7 +122,10 @@ TEST_CASE("few pages of a part that becomes zero stay, many are given back") {
     REQUIRE(::fstat(made.descriptor(), &status) == 0);
     return static_cast<std::size_t>(status.st_blocks) * 512 / page;
   };
+  constexpr std::size_t few = (256 << 10) / page;
   CHECK(held_of(5) == 5);
+  CHECK(held_of(few) == few);
+  CHECK(held_of(few + 1) == 0);
   CHECK(held_of(1000) == 0);
 }
 
