@@ -25,8 +25,7 @@
 #include <muster/coro/when_all.hpp>
 
 #include "algos/algorithms.hpp"
-#include "algos/patterns/node/node_alltoall.hpp"
-#include "algos/patterns/node/node_steps.hpp"
+#include "algos/patterns/node/staged_batches.hpp"
 
 namespace muster::algos {
 namespace {
@@ -36,150 +35,77 @@ std::size_t messages_at_once(const arguments& call) {
   return call.how.ports != 0 ? call.how.ports : by_default;
 }
 
-struct stream : node_alltoall {
-  std::size_t leaders;  // g
-  std::size_t a_batch;  // bg steps
-  std::size_t places;   // two batches of them
-  std::size_t place_bytes;
-
-  // Posted on `filled`, segment k: a rank's blocks for batch k; taken by leaders: they have sent
-  // theirs. Posted on `received`, segment s - 1: a leader has the piece of step s; taken with
-  // segment s.
-  stream(context& me, const arguments& call)
-      : node_alltoall(me, call),
-        leaders(leaders_everywhere(me.shape(), call.how.groups)),
-        a_batch(messages_at_once(call) * leaders),
-        places(std::min(2 * a_batch, nodes() - 1)),
-        place_bytes(blocks.most_bytes()) {
-    // In place, blocks must leave before others come: they are moved aside first.
-    if (call.in_place()) sent = me.save(sent);
-  }
-
-  std::size_t bytes() const { return (1 + 2 * places) * place_bytes; }
-  std::size_t batches() const { return (nodes() - 1 + a_batch - 1) / a_batch; }
-  std::size_t begin_of(std::size_t batch) const { return 1 + batch * a_batch; }
-  std::size_t end_of(std::size_t batch) const { return std::min(nodes(), begin_of(batch + 1)); }
-  std::size_t leader_in(std::size_t step) const { return (step - 1) % leaders; }
-  std::size_t to(std::size_t step) const { return node_sent_to(me.shape(), here(), step); }
-  std::size_t from(std::size_t step) const { return node_received_from(me.shape(), here(), step); }
-  std::size_t peer_in(std::size_t node) const { return me.shape().ranks_of(node)[me.node_index()]; }
-
-  /// The place of step 0 is the node's own.
-  std::span<std::byte> piece_sent(std::size_t step) const {
-    const std::size_t place = step == 0 ? 0 : 1 + step % places;
-    return shared.subspan(place * place_bytes, blocks.bytes_of(to(step)));
-  }
-  std::span<std::byte> piece_received(std::size_t step) const {
-    const std::size_t place = step == 0 ? 0 : 1 + places + step % places;
-    return shared.subspan(place * place_bytes, blocks.bytes_of(from(step)));
-  }
-};
-
-task<> stage_step(stream& in, std::size_t step) {
-  return in.give(in.to(step), in.piece_sent(step));
+/// The leader of another node that does what this one does here.
+std::size_t peer_in(const staged_batches& of, std::size_t node) {
+  return of.me.shape().ranks_of(node)[of.me.node_index()];
 }
 
-task<> stage_batch(stream& in, std::size_t batch) {
-  // Of the leaders this rank may be one: its own are sent already.
-  for (std::size_t leader = 0; batch >= 2 && leader < in.leaders; ++leader) {
-    co_await in.filled.taken(batch - 2, leader);
-  }
-  for (std::size_t step = in.begin_of(batch); step < in.end_of(batch); ++step) {
-    co_await stage_step(in, step);
-  }
-  in.filled.post(batch);
-}
-
-task<> copy_out_step(stream& in, std::size_t step) {
-  co_await in.take(in.from(step), in.piece_received(step));
-  in.received.take(step);
-}
-
-task<> copy_out_batch(stream& in, std::size_t batch) {
-  for (std::size_t step = in.begin_of(batch); step < in.end_of(batch); ++step) {
-    co_await in.received.arrived(in.leader_in(step), step - 1);
-    co_await copy_out_step(in, step);
-  }
-}
-
-/// What every rank does while a batch travels.
-task<> stage_and_copy_out(stream& in, std::size_t batch) {
-  if (batch + 1 < in.batches()) co_await stage_batch(in, batch + 1);
-  if (batch > 0) {
-    co_await copy_out_batch(in, batch - 1);
-  } else {
-    co_await in.filled.all_here(0);
-    co_await copy_out_step(in, 0);
-  }
-}
-
-task<> receive_batch(stream& in, std::size_t first, std::size_t end) {
+task<> receive_batch(staged_batches& in, std::size_t first, std::size_t end) {
   for (std::size_t step = first; step < end; step += in.leaders) {
     if (step > in.places) co_await in.received.taken(step - in.places);
-    co_await in.me.invite(in.peer_in(in.from(step)), in.piece_received(step));
+    co_await in.me.invite(peer_in(in, in.from(step)), in.piece_received(step));
   }
   for (std::size_t step = first; step < end; step += in.leaders) {
-    co_await in.me.receive(in.peer_in(in.from(step)), in.piece_received(step));
+    co_await in.me.receive(peer_in(in, in.from(step)), in.piece_received(step));
     in.received.post(step - 1);
   }
 }
 
-task<> exchange_batch(stream& in, std::size_t batch) {
+task<> exchange_batch(staged_batches& in, std::size_t batch) {
   const std::size_t first = in.begin_of(batch) + in.me.node_index();
   pooled_list<task<>> all;
   all.push_back(receive_batch(in, first, in.end_of(batch)));
   for (std::size_t step = first; step < in.end_of(batch); step += in.leaders) {
-    all.push_back(in.me.send(in.peer_in(in.to(step)), in.piece_sent(step)));
+    all.push_back(in.me.send(peer_in(in, in.to(step)), in.piece_sent(step)));
   }
   co_await when_all(std::move(all));
   in.filled.take(batch);
 }
 
-task<> lead(stream& in, std::size_t batch) {
+task<> lead(staged_batches& in, std::size_t batch) {
   co_await in.filled.all_here(batch);
   auto exchange = exchange_batch(in, batch);
-  auto meanwhile = stage_and_copy_out(in, batch);
+  auto meanwhile = in.stage_and_copy_out(batch);
   co_await when_all(std::move(exchange), std::move(meanwhile));
 }
 
-task<> take_part(stream& in) {
-  co_await stage_step(in, 0);
+task<> take_part(staged_batches& in) {
+  co_await in.stage_step(0);
   if (in.batches() > 0) {
-    co_await stage_batch(in, 0);
+    co_await in.stage_batch(0);
   } else {
     in.filled.post(0);
-    co_await stage_and_copy_out(in, 0);
+    co_await in.stage_and_copy_out(0);
   }
   const bool leads = in.me.node_index() < in.leaders;
   for (std::size_t batch = 0; batch < in.batches(); ++batch) {
     if (leads) {
       co_await lead(in, batch);
     } else {
-      co_await stage_and_copy_out(in, batch);
+      co_await in.stage_and_copy_out(batch);
     }
   }
-  if (in.batches() > 0) co_await copy_out_batch(in, in.batches() - 1);
+  if (in.batches() > 0) co_await in.copy_out_batch(in.batches() - 1);
 }
 
 task<> run(context& me, const arguments& call) {
-  stream in(me, call);
+  staged_batches in(me, call, leaders_everywhere(me.shape(), call.how.groups),
+                    messages_at_once(call));
   co_await with_node_buffer(in, in.bytes(), in.nodes() - 1, take_part);
-}
-
-/// The node's own piece, and places to send from and to receive into.
-std::size_t pieces_staged(std::size_t nodes, std::size_t leaders, const arguments& call) {
-  return 1 + 2 * std::min(2 * messages_at_once(call) * leaders, nodes - 1);
 }
 
 bool suits(const shape& ranks, const machine& seen, const arguments& call) {
   const std::size_t leaders = leaders_everywhere(ranks, call.how.groups);
   const std::size_t most = ranks.largest_node();
   return fits_into_node_buffer(
-      seen, pieces_staged(ranks.nodes(), leaders, call) * most * most * call.bytes());
+      seen, staged_batches::pieces(ranks.nodes(), leaders, messages_at_once(call)) * most * most *
+                call.bytes());
 }
 
 node_cost costs(const even_nodes& of, const arguments& call) {
-  return cost_of_pieces(of, call, pieces_staged(of.nodes, leaders_everywhere(of, call), call));
+  const std::size_t leaders = leaders_everywhere(of, call);
+  return cost_of_pieces(of, call,
+                        staged_batches::pieces(of.nodes, leaders, messages_at_once(call)));
 }
 
 }  // namespace
