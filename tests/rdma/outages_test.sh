@@ -105,6 +105,7 @@ not_reached() { [ "$(grep -o "rank 0 does not reach rank 1 by RDMA" "$out" | wc 
 check "all ranks say which do not reach each other" not_reached
 on 'export MUSTER_FABRIC=auto' 'export MUSTER_FABRIC=tcp'
 check "or use it where they can" ends 0 h0:1,h1:2 "$folder/on" "$program" computes
+check "and say once that they cannot" [ "$(grep -c "ranks 0 and 1 talk by TCP, not by RDMA: rank 1 has none" "$out")" = 1 ]
 check "they have no queue pairs" eval '! says "queue pairs"'
 
 echo "cases: $passed passed, $failed failed"

@@ -1,7 +1,9 @@
 #include "transports/cluster/bootstrap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <optional>
 #include <string>
@@ -173,6 +175,24 @@ std::string why_not_by_rdma(const std::vector<verbs::paths>& ways, std::size_t r
   return {};
 }
 
+/// Where ranks may choose: what rank 0 says where it uses TCP to one although either has RDMA.
+/// Empty: nothing.
+std::string why_by_tcp(const std::vector<introduction>& all, const std::vector<verbs::paths>& ways,
+                       const std::vector<place>& places) {
+  for (std::size_t peer = 1; peer < all.size(); ++peer) {
+    const std::array ends{std::size_t{0}, peer};
+    const auto has_rails = [&](std::size_t rank) { return all[rank].at_rdma.count != 0; };
+    if (places[peer].node == places[0].node || std::ranges::none_of(ends, has_rails)) continue;
+    if (!ways.empty() && !ways[peer].empty()) continue;
+    const auto without = std::ranges::find_if_not(ends, has_rails);
+    return "ranks 0 and " + std::to_string(peer) + " talk by TCP, not by RDMA: " +
+           (without == ends.end()
+                ? "their ports share no network"
+                : "rank " + std::to_string(*without) + " has none, or is not to use it");
+  }
+  return {};
+}
+
 /// That two ranks can have at most.
 std::size_t most_subflows(const std::vector<introduction>& all) {
   std::size_t rails = 0;
@@ -233,6 +253,10 @@ bootstrapped make_job(rendezvous& among, const tcp::job_key& key, std::optional<
     const std::string why = why_not_by_rdma(by_rdma, among.rank(), places, ports.why_none);
     how.failed = !why.empty();
     how.why = fixed_text<504>(why);
+  }
+  if (asked == verbs::fabric::automatic && among.rank() == 0) {
+    const std::string why = why_by_tcp(all, by_rdma, places);
+    if (!why.empty()) std::fprintf(stderr, "muster: %s; `muster info` says more\n", why.c_str());
   }
   if (among.rank() == ranks_here.front()) how.clock = among.relate_clock();
   const std::vector<outcome> outcomes = tell_all(among, how);
