@@ -479,6 +479,12 @@ case $part in
       done
       check "over hosts: parts without the library" right_parts 2+ 2
       check "over hosts: parts without the library, first" right_parts 1 3+
+      limit=150
+      for hosts in h0:4,h1:4,h2:4,h3:4 h0:5,h1:1,h2:3; do
+        ranks=$(tr , '\n' <<<"$hosts" | awk -F: '{ all += $2 } END { print all }')
+        check "collectives, $hosts, by Muster" by_muster "$ranks" collectives alltoall
+        check "requests, $hosts, by Muster" by_muster "$ranks" requests ialltoall
+      done
     fi
     ;;
   leftovers)
