@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include <muster/base/error.hpp>
@@ -273,7 +274,30 @@ communicators::~communicators() {
   PMPI_Comm_free_keyval(&keyval_);
 }
 
+void communicators::begin_freeing(MPI_Comm one) {
+  const auto known = all_.find(one);
+  if (known != all_.end()) last_.forget(known->second);
+  freed_.push_back({std::this_thread::get_id(), one,
+                    std::make_shared<communicator>(one, node_, driver_, "being freed")});
+}
+
+// One that is freed in such a callback ends before.
+void communicators::end_freeing() {
+  const auto mine =
+      std::ranges::find(freed_.rbegin(), freed_.rend(), std::this_thread::get_id(), &freed::by);
+  freed_.erase(std::next(mine).base());
+}
+
+const communicators::entry* communicators::find_freed(MPI_Comm of) const noexcept {
+  const auto is_it = [of, by = std::this_thread::get_id()](const freed& one) {
+    return one.handle == of && one.by == by;
+  };
+  const auto found = std::ranges::find_if(freed_, is_it);
+  return found == freed_.end() ? nullptr : &found->left;
+}
+
 const communicators::entry& communicators::find_again(MPI_Comm of) {
+  if (const entry* const going = find_freed(of)) return *going;
   auto at = all_.find(of);
   if (at == all_.end()) {
     auto made = std::make_shared<communicator>(of, together_, node_, driver_, post_office_);

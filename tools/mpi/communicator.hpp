@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +34,9 @@ class communicator {
 public:
   /// \param together connects the ranks of the node, in their order
   communicator(MPI_Comm of, MPI_Comm together, node& among, driver& by, post_office& through);
+  /// One on which all calls are left to the MPI.
+  communicator(MPI_Comm of, node& among, driver& by, const char* left_because)
+      : handle_(of), node_(among), driver_(by), left_because_(left_because) {}
   ~communicator();
   communicator(const communicator&) = delete;
   communicator& operator=(const communicator&) = delete;
@@ -167,12 +172,25 @@ public:
     return last_.find(of);
   }
 
+  /// The program frees one, on this thread and from now until `end_freeing`: calls on it, which
+  /// come from callbacks of its attributes, are left to the MPI. What was known of it may be gone
+  /// already, and its handle may soon be another's.
+  void begin_freeing(MPI_Comm one);
+  void end_freeing();
+
   /// Lets go of what the program has freed, but for those whose exchange is under way.
   void reap();
   /// Whether there are exchanges that have not been seen to end.
   bool has_unmade() const noexcept { return !unmade_.empty(); }
 
 private:
+  struct freed {
+    std::thread::id by;
+    MPI_Comm handle;
+    entry left;
+  };
+
+  const entry* find_freed(MPI_Comm of) const noexcept;
   const entry& find_again(MPI_Comm of);
   static int forget(MPI_Comm of, int keyval, void* value, void* self);
 
@@ -183,6 +201,7 @@ private:
   post_office post_office_;
   std::unordered_map<MPI_Comm, entry> all_;
   deferred<MPI_Comm> deferred_;
+  std::list<freed> freed_;  // just now
   std::vector<entry> unmade_;
   std::vector<std::weak_ptr<communicator>> still_held_;  // by requests, of those that are gone
   handle_cache<MPI_Comm, entry> last_;

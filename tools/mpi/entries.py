@@ -78,6 +78,8 @@ BY_HAND = {
     "MPI_Request_free": "MPI_Request* request",
     "MPI_Op_free": "MPI_Op* op",
     "MPI_Type_free": "MPI_Datatype* type",
+    "MPI_Comm_free": "MPI_Comm* comm",
+    "MPI_Comm_disconnect": "MPI_Comm* comm",
     "MPI_Wait": "MPI_Request* request, MPI_Status* status",
     "MPI_Waitall": "int count, MPI_Request requests[], MPI_Status statuses[]",
     "MPI_Waitany": "int count, MPI_Request requests[], int* which, MPI_Status* status",

@@ -1,9 +1,9 @@
 // What a program does with requests is the MPI's business, which has the shim called when it looks
-// for progress. Taken are the calls that start persistent collectives and that free what an
-// operation under way still needs, for the sake of speed the most usual ways to wait, and the texts
-// of Muster's errors, which MPICH mixes up. All other ways to wait and to test are taken for MPIs
-// that cannot be told of a request's completion while they look for progress. entries.py writes the
-// MPI_ functions, which call these.
+// for progress. Taken are the calls that start persistent collectives, that free communicators or
+// what an operation under way still needs, for the sake of speed the most usual ways to wait, and
+// the texts of Muster's errors, which MPICH mixes up. All other ways to wait and to test are taken
+// for MPIs that cannot be told of a request's completion while they look for progress. entries.py
+// writes the MPI_ functions, which call these.
 #include <mpi.h>
 #include <sched.h>
 
@@ -81,6 +81,20 @@ extern "C" int PMPI_Type_free(MPI_Datatype* type) {
     return MPI_SUCCESS;
   }
   return beneath(type);
+}
+
+extern "C" int PMPI_Comm_free(MPI_Comm* comm) {
+  static const auto beneath = find_next<decltype(&MPI_Comm_free)>("PMPI_Comm_free");
+  if (comm == nullptr || *comm == MPI_COMM_NULL) return beneath(comm);
+  const shim::freeing going(*comm);
+  return beneath(comm);
+}
+
+extern "C" int PMPI_Comm_disconnect(MPI_Comm* comm) {
+  static const auto beneath = find_next<decltype(&MPI_Comm_disconnect)>("PMPI_Comm_disconnect");
+  if (comm == nullptr || *comm == MPI_COMM_NULL) return beneath(comm);
+  const shim::freeing going(*comm);
+  return beneath(comm);
 }
 
 extern "C" int PMPI_Wait(MPI_Request* request, MPI_Status* status) {

@@ -122,6 +122,18 @@ public:
   /// it any more.
   static bool freed_operation(MPI_Op op);
 
+  /// For as long as the program frees a communicator, see `communicators::begin_freeing`.
+  class freeing {
+  public:
+    explicit freeing(MPI_Comm one);
+    ~freeing();
+    freeing(const freeing&) = delete;
+    freeing& operator=(const freeing&) = delete;
+
+  private:
+    shim* in_;
+  };
+
 private:
   using requests = std::unordered_map<MPI_Request, pending*>;
 

@@ -98,6 +98,18 @@ bool shim::freed_operation(MPI_Op op) {
   return true;
 }
 
+shim::freeing::freeing(MPI_Comm one) : in_(active().load(std::memory_order_relaxed)) {
+  if (in_ == nullptr) return;
+  const driver::entry here(in_->driver_);
+  in_->communicators_.begin_freeing(one);
+}
+
+shim::freeing::~freeing() {
+  if (in_ == nullptr) return;
+  const driver::entry here(in_->driver_);
+  in_->communicators_.end_freeing();
+}
+
 // seq_cst: with `start_or_wait`, see resume_hook.
 bool shim::has_work() { return under_way_.load(std::memory_order_seq_cst) != 0; }
 

@@ -212,6 +212,41 @@ void check_order_of_first_calls(job& mine) {
   }
 }
 
+/// The callback of an attribute calls collectives on the communicator that is freed, whose handle
+/// the next one gets, with other ranks.
+void check_last_calls(job& mine) {
+  mine.now("the last calls on a communicator, as it goes");
+  const auto add_up = [](MPI_Comm going, int, void*, void* sums) {
+    int sum = 1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, going, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, going);
+    *static_cast<int*>(sums) += sum;
+    return MPI_SUCCESS;
+  };
+  int sums = 0;
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, add_up, &key, &sums);
+  constexpr int rounds = 8;
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Comm one = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &one);
+    if (round % 2 == 0) MPI_Barrier(one);
+    MPI_Comm_set_attr(one, key, nullptr);
+    if (round % 4 < 2) MPI_Barrier(one);
+    if (round < rounds / 2) {
+      MPI_Comm_free(&one);
+    } else {
+      MPI_Comm_disconnect(&one);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, mine.rank() == 0 ? 1 : 0, -mine.rank(), &one);
+    use_and_free(mine, one, "a communicator after one whose attribute made the last calls");
+  }
+  mine.check_equal(sums, rounds * mine.size() * mine.size(), "the sums of ones twice over");
+  MPI_Comm_free_keyval(&key);
+}
+
 /// Counts the communicators that the MPI has let go, of those that were given to it. Lives as long
 /// as the MPI.
 class census {
@@ -309,6 +344,7 @@ int main(int argc, char** argv) {
   check_between(mine);
   check_halves_apart(mine);
   check_order_of_first_calls(mine);
+  check_last_calls(mine);
   census all;
   for (const bool blocks : {true, false}) check_lives(mine, all, blocks);
   use(mine, MPI_COMM_WORLD, "MPI_COMM_WORLD");

@@ -336,7 +336,7 @@ case $part in
     each communicators 1 2 3 5 16
     env=(MUSTER_REPORT=1)
     check "communicators: report" reports 8 "$(program communicators)"
-    check "communicators: what is left to the MPI" left_only 'one rank' intercommunicator
+    check "communicators: what is left to the MPI" left_only 'one rank' intercommunicator 'being freed'
     ;;
   nothing)
     each nothing 1 2 3
