@@ -31,11 +31,11 @@ struct graph {
   }
 };
 
-/// Edges between any ranks, some of them several times, some to a rank itself; some ranks have
-/// none.
+/// Edges between any ranks, some of them several times, some to a rank itself.
 struct graph_traits {
   bool gaps = true;      ///< some places are of nobody
   bool multiple = true;  ///< some edges are there several times
+  bool lone = true;      ///< some ranks have none
   bool mutual = false;   ///< whom a rank sends to it hears from, in one list
 };
 graph random_graph(std::uint64_t seed, std::size_t ranks, const graph_traits& of = {});

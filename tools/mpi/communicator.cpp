@@ -9,6 +9,8 @@
 #include <muster/base/random.hpp>
 #include <muster/run/derive.hpp>
 
+#include "tools/mpi/next.hpp"
+
 namespace muster::mpi {
 namespace {
 
@@ -38,6 +40,23 @@ public:
 private:
   MPI_Group handle_ = MPI_GROUP_NULL;
 };
+
+/// Of a communicator with a graph: this rank has no neighbors in it.
+bool is_alone(MPI_Comm with_graph) {
+  int topology = MPI_UNDEFINED;
+  PMPI_Topo_test(with_graph, &topology);
+  int in = 0;
+  int out = 0;
+  int weighted = 0;
+  if (topology == MPI_GRAPH) {
+    int rank = 0;
+    PMPI_Comm_rank(with_graph, &rank);
+    PMPI_Graph_neighbors_count(with_graph, rank, &in);
+  } else {
+    PMPI_Dist_graph_neighbors_count(with_graph, &in, &out, &weighted);
+  }
+  return in + out == 0;
+}
 
 }  // namespace
 
@@ -262,6 +281,7 @@ communicators::communicators(MPI_Comm together, node& among, driver& by, progres
       driver_(by),
       post_office_(among.team().fabric().memory(), hook) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this);
+  PMPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &has_lone_ranks_, nullptr);
 }
 
 communicators::~communicators() {
@@ -272,6 +292,7 @@ communicators::~communicators() {
     if (const entry held = one.lock()) held->let_go();
   }
   PMPI_Comm_free_keyval(&keyval_);
+  PMPI_Comm_free_keyval(&has_lone_ranks_);
 }
 
 void communicators::begin_freeing(MPI_Comm one) {
@@ -279,6 +300,16 @@ void communicators::begin_freeing(MPI_Comm one) {
   if (known != all_.end()) last_.forget(known->second);
   freed_.push_back({std::this_thread::get_id(), one,
                     std::make_shared<communicator>(one, node_, driver_, "being freed")});
+}
+
+// If all its ranks are among those together, they all have the library, and ask alike.
+void communicators::note_graph(MPI_Comm one) const {
+  const std::vector<int> ranks = group(one).as_ranks_of(group(together_));
+  if (std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end()) return;
+  static const auto allreduce = find_next<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
+  int any = is_alone(one) ? 1 : 0;
+  if (allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, one) != MPI_SUCCESS || any == 0) return;
+  PMPI_Comm_set_attr(one, has_lone_ranks_, nullptr);
 }
 
 // One that is freed in such a callback ends before.
@@ -296,12 +327,21 @@ const communicators::entry* communicators::find_freed(MPI_Comm of) const noexcep
   return found == freed_.end() ? nullptr : &found->left;
 }
 
+communicators::entry communicators::make(MPI_Comm of) {
+  void* value = nullptr;
+  int has_lone_ranks = 0;
+  PMPI_Comm_get_attr(of, has_lone_ranks_, static_cast<void*>(&value), &has_lone_ranks);
+  if (has_lone_ranks != 0) {
+    return std::make_shared<communicator>(of, node_, driver_, "ranks without neighbors");
+  }
+  return std::make_shared<communicator>(of, together_, node_, driver_, post_office_);
+}
+
 const communicators::entry& communicators::find_again(MPI_Comm of) {
   if (const entry* const going = find_freed(of)) return *going;
   auto at = all_.find(of);
   if (at == all_.end()) {
-    auto made = std::make_shared<communicator>(of, together_, node_, driver_, post_office_);
-    at = all_.emplace(of, std::move(made)).first;
+    at = all_.emplace(of, make(of)).first;
     if (at->second->in_the_making()) unmade_.push_back(at->second);
     PMPI_Comm_set_attr(of, keyval_, nullptr);  // says when it goes
   }

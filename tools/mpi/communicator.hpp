@@ -178,6 +178,11 @@ public:
   void begin_freeing(MPI_Comm one);
   void end_freeing();
 
+  /// One was made with a graph, by all its ranks. Where some have no neighbors, all is left to the
+  /// MPI: programs leave calls to neighbors out there, which works among the others, and after
+  /// which that the MPI's ranks may not even tell each other where a team's memory is.
+  void note_graph(MPI_Comm one) const;
+
   /// Lets go of what the program has freed, but for those whose exchange is under way.
   void reap();
   /// Whether there are exchanges that have not been seen to end.
@@ -191,6 +196,7 @@ private:
   };
 
   const entry* find_freed(MPI_Comm of) const noexcept;
+  entry make(MPI_Comm of);
   const entry& find_again(MPI_Comm of);
   static int forget(MPI_Comm of, int keyval, void* value, void* self);
 
@@ -198,6 +204,7 @@ private:
   node& node_;
   driver& driver_;
   int keyval_ = MPI_KEYVAL_INVALID;
+  int has_lone_ranks_ = MPI_KEYVAL_INVALID;  // copied with the graph
   post_office post_office_;
   std::unordered_map<MPI_Comm, entry> all_;
   deferred<MPI_Comm> deferred_;

@@ -68,7 +68,7 @@ FORMS = {
 }
 
 
-# Functions whose PMPI_ ones are in lifetime.cpp and requests.cpp.
+# Functions whose PMPI_ ones are in lifetime.cpp, graphs.cpp and requests.cpp.
 BY_HAND = {
     "MPI_Init": "int* argc, char*** argv",
     "MPI_Init_thread": "int* argc, char*** argv, int required, int* provided",
@@ -80,6 +80,12 @@ BY_HAND = {
     "MPI_Type_free": "MPI_Datatype* type",
     "MPI_Comm_free": "MPI_Comm* comm",
     "MPI_Comm_disconnect": "MPI_Comm* comm",
+    "MPI_Graph_create": "MPI_Comm old, int nodes, const int index[], const int edges[], int reorder, MPI_Comm* made",
+    "MPI_Dist_graph_create": "MPI_Comm old, int nodes, const int sources[], const int degrees[], "
+    "const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* made",
+    "MPI_Dist_graph_create_adjacent": "MPI_Comm old, int indegree, const int sources[], const int source_weights[], "
+    "int outdegree, const int destinations[], const int destination_weights[], MPI_Info info, int reorder, "
+    "MPI_Comm* made",
     "MPI_Wait": "MPI_Request* request, MPI_Status* status",
     "MPI_Waitall": "int count, MPI_Request requests[], MPI_Status statuses[]",
     "MPI_Waitany": "int count, MPI_Request requests[], int* which, MPI_Status* status",

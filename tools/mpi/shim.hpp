@@ -59,6 +59,9 @@ public:
     return nullptr;
   }
 
+  /// All ranks of a new communicator have made its graph. It may be MPI_COMM_NULL.
+  static void graph_made(MPI_Comm one);
+
   /// After MPI_Init, before MPI_Finalize: all processes of the program together.
   /// \param board where each said before MPI_Init that it has this library; null: nowhere
   static void begin(notice_board* board);

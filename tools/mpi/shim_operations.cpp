@@ -98,6 +98,11 @@ bool shim::freed_operation(MPI_Op op) {
   return true;
 }
 
+void shim::graph_made(MPI_Comm one) {
+  shim* const self = active().load(std::memory_order_relaxed);
+  if (self != nullptr && one != MPI_COMM_NULL) self->communicators_.note_graph(one);
+}
+
 shim::freeing::freeing(MPI_Comm one) : in_(active().load(std::memory_order_relaxed)) {
   if (in_ == nullptr) return;
   const driver::entry here(in_->driver_);

@@ -2,6 +2,7 @@
 // With `alone`, without what the MPIs themselves get wrong.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <numeric>
@@ -263,6 +264,7 @@ public:
     }
     check_short_grids();
     check_duplicate();
+    check_lone_ranks();
   }
 
 private:
@@ -276,7 +278,7 @@ private:
     // MPICH 4.0 receives the blocks of a pair in the opposite order.
     const bool multiple = !alone_;
 #endif
-    return {.gaps = false, .multiple = multiple, .mutual = mutual};
+    return {.gaps = false, .multiple = multiple, .lone = alone_, .mutual = mutual};
   }
 
   place distributed() {
@@ -471,6 +473,40 @@ private:
       const double expected = is_there ? static_cast<double>(100 * mine.sources[i]) + round : -1;
       job_.check_equal(received[2 * i + 1], expected, "the second of block ", i);
     }
+  }
+
+  /// Ranks without neighbors leave calls to neighbors out, and nobody waits for them. The others
+  /// are the first ones, in a ring.
+  void check_lone_ranks() {
+    job_.now("some have no neighbors");
+    const int others = (job_.size() + 1) / 2;
+    const int degree = job_.rank() < others ? 1 : 0;
+    const int from = (job_.rank() + others - 1) % others;
+    const int to = (job_.rank() + 1) % others;
+    std::array<MPI_Comm, 2> on{};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, &from, MPI_UNWEIGHTED, degree, &to,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &on[0]);
+    MPI_Comm_dup(on[0], &on[1]);
+    for (int round = 0; round < 8; ++round) {
+      const MPI_Comm one = on[static_cast<std::size_t>(round % 2)];
+      if (round >= 4) MPI_Barrier(one);
+      const int sent = 100 * job_.rank() + round;
+      int received = -1;
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (degree == 0 && round != 7) {
+        received = 100 * from + round;
+      } else if (round % 4 < 2) {
+        const int count = 1;
+        const int place = 0;
+        MPI_Neighbor_allgatherv(&sent, 1, MPI_INT, &received, &count, &place, MPI_INT, one);
+      } else {
+        MPI_Ineighbor_allgather(&sent, 1, MPI_INT, &received, 1, MPI_INT, one, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      }
+      const int expected = degree == 0 && round == 7 ? -1 : 100 * from + round;
+      job_.check_equal(received, expected, "what came round the ring");
+    }
+    for (MPI_Comm& one : on) MPI_Comm_free(&one);
   }
 
   /// The MPI says what is wrong.

@@ -280,7 +280,7 @@ case $part in
       neighbor_alltoall_init; do
       check "neighbors: $name, by Muster" took "$name"
     done
-    check "neighbors: what is left to the MPI" left_only 'no topology'
+    check "neighbors: what is left to the MPI" left_only 'no topology' 'ranks without neighbors'
     env=()
     check "neighbors, perhaps many threads" right 4 neighbors multiple
     env=(MUSTER_PROGRESS=thread)
