@@ -52,17 +52,19 @@ public:
   /// With an entry: drives until `done()`. Other threads may enter meanwhile.
   template <class Done>
   void until(Done done) {
-    unsigned polls = 0;
-    std::uint64_t naps = count_naps();
+    // A peer may need this rank in the MPI before it comes here. Most waits end before that.
+    std::uint64_t next_look = time_waited(0) + between_looks;
+    std::uint64_t polls = 0;
     bool looked = false;
     const auto enough = [&] {
       if (done()) return true;
       // Whoever else waits at the gate, each turn is good for a look.
       if (!std::exchange(looked, true)) return false;
-      // Most waits end before. A nap is long enough for a look.
-      constexpr unsigned polls_between = 32;
-      const bool has_napped = naps != std::exchange(naps, count_naps());
-      if (++polls % polls_between == 0 || has_napped) progress_mpi();
+      const std::uint64_t now = time_waited(++polls);
+      if (now >= next_look) {
+        progress_mpi();
+        next_look = now + between_looks;
+      }
       return entrants_waiting_.load(std::memory_order_relaxed) != 0;
     };
     const wait counted(waiting_);
@@ -138,9 +140,16 @@ private:
     co_return;
   }
 
-  std::uint64_t count_naps() const noexcept {
-    return engine_.has_own_thread() ? 0 : engine_.counted().sleeps;
+  /// In polls, of which a yield takes some, and a nap as many as there are between looks at the
+  /// MPI.
+  /// \param polls so many were there
+  std::uint64_t time_waited(std::uint64_t polls) const noexcept {
+    if (engine_.has_own_thread()) return polls * of_a_yield;
+    const engine::counters& rests = engine_.counted();
+    return polls + rests.yields * of_a_yield + rests.sleeps * between_looks;
   }
+  static constexpr std::uint64_t between_looks = 32;
+  static constexpr std::uint64_t of_a_yield = 8;
 
   void enter() {
     if (many_threads_ && !gate_.try_lock()) {
