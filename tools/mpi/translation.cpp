@@ -187,10 +187,13 @@ std::byte* translation::varying(const side& of, layout& out, wanted use, const c
   out.displacements.resize(blocks);
   out.view = {.counts = out.counts, .displacements = out.displacements};
   bool any = false;
+  if (blocks != 0) require_lists(of, name);
   for (std::size_t rank = 0; rank < blocks; ++rank) {
     if (!whose.empty() && whose[rank] == no_rank) continue;
-    require_type(type_of(of, rank), name);
     require_count(of.counts[rank], name);
+    // Whoever gives a type for each block may give none for nothing.
+    if (of.types != nullptr && of.counts[rank] == 0) continue;
+    require_type(type_of(of, rank), name);
     const std::size_t bytes =
         static_cast<std::size_t>(of.counts[rank]) * types_.find(type_of(of, rank)).size;
     out.counts[rank] = bytes;
@@ -413,6 +416,14 @@ void translation::require_count(std::int64_t count, const char* name) const {
     return;
   throw rejected(MPI_ERR_COUNT, std::string(function_) + ": a count of " + name + " is " +
                                     std::to_string(count) + "; expected 0 or more");
+}
+
+void translation::require_lists(const side& of, const char* name) const {
+  if (of.counts.given() && of.displacements.given()) [[likely]]
+    return;
+  throw rejected(MPI_ERR_ARG, std::string(function_) + ": the list of " +
+                                  (of.counts.given() ? "displacements" : "counts") + " of " + name +
+                                  " is null; expected one of each block");
 }
 
 void translation::require_type(MPI_Datatype type, const char* name) const {
