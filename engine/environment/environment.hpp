@@ -209,7 +209,7 @@ inline constexpr variable reactor{
 
 inline constexpr variable timeout{.name = "MUSTER_TIMEOUT",
                                   .values = "seconds; `0`: never",
-                                  .otherwise = "`10`",
+                                  .otherwise = "`10`; in MPI programs `0` for one that is stopped",
                                   .what =
                                       "How long a rank that is waited for may be silent, one of "
                                       "this machine be stopped, before it is taken for lost. One "

@@ -6,9 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include <muster/environment/environment.hpp>
+
 #include "transports/tcp/interfaces.hpp"
 
 namespace muster {
+
+std::chrono::milliseconds time_to_be_stopped(const world_options& how) {
+  const bool is_set = environment::read(environment::timeout) != nullptr;
+  return how.waits_for_stopped && !is_set ? std::chrono::milliseconds(0) : tcp::timeout_asked_for();
+}
 
 joined_job::joined_job(shm::job joined, const rank_options& options)
     : here_(std::move(joined)), rank_(make_job_rank(*here_, here_->joined_as(), options)) {}
@@ -27,7 +34,7 @@ joined_job::~joined_job() {
   if (std::uncaught_exceptions() > exceptions_before_) rank_->fail({});
 }
 
-void joined_job::watch() {
+void joined_job::watch(const world_options& how) {
   const auto ranks = cluster_ ? cluster_->ranks_here() : std::span<const std::size_t>();
   std::vector<std::size_t> names(ranks.begin(), ranks.end());
   if (names.empty()) {
@@ -35,7 +42,7 @@ void joined_job::watch() {
     std::iota(names.begin(), names.end(), std::size_t{0});
   }
   if (names.size() == 1) return;
-  deaths_.emplace(memory(), memory().joined_as(), std::move(names), tcp::timeout_asked_for());
+  deaths_.emplace(memory(), memory().joined_as(), std::move(names), time_to_be_stopped(how));
 }
 
 }  // namespace muster

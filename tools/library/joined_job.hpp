@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -11,6 +12,9 @@
 #include "transports/shm/job.hpp"
 
 namespace muster {
+
+/// How long a rank of this machine may be stopped while others wait for it; 0: for ever.
+std::chrono::milliseconds time_to_be_stopped(const world_options& how);
 
 /// A job of whatever kind, and this process as one of its ranks. Where an exception destroys it,
 /// the others are told.
@@ -28,7 +32,7 @@ public:
   const shm::job& memory() const noexcept { return here_ ? *here_ : cluster_->here(); }
 
   /// Ranks that others than `muster run` started see to each other.
-  void watch();
+  void watch(const world_options& how);
 
 private:
   std::optional<shm::job> here_;

@@ -33,6 +33,9 @@ struct world_options {
   thread_place thread_on = thread_place::any;
   /// `progress::caller` only: what a rank does that waits long. The same on all ranks.
   idling when_idle = idling::sleeps;
+  /// Whether a rank of this machine that is stopped, as by `SIGSTOP`, is waited for as long as it
+  /// takes, unless MUSTER_TIMEOUT is set; by default only for its 10 s.
+  bool waits_for_stopped = false;
   /// Where this process was started again, it rejoins its job: its program knows what that means.
   bool rejoins = false;
 };

@@ -13,6 +13,7 @@
 #include <muster/muster.hpp>
 
 #include "tools/library/job_rank.hpp"
+#include "tools/library/joined_job.hpp"
 #include "tools/library/launcher/meet.hpp"
 #include "tools/library/launcher/private_channel.hpp"
 #include "tools/library/progress_choice.hpp"
@@ -24,7 +25,6 @@
 #include "transports/cluster/network.hpp"
 #include "transports/shm/death_watch.hpp"
 #include "transports/shm/handshake.hpp"
-#include "transports/tcp/interfaces.hpp"
 #include "transports/verbs/fabric.hpp"
 
 namespace muster::mpi {
@@ -52,7 +52,8 @@ public:
     const auto here = job_.ranks_here();
     if (here.size() == 1) return;
     deaths_.emplace(job_.here(), job_.here().joined_as(),
-                    std::vector<std::size_t>(here.begin(), here.end()), tcp::timeout_asked_for());
+                    std::vector<std::size_t>(here.begin(), here.end()),
+                    time_to_be_stopped(options));
   }
   muster::team& team() noexcept override { return rank_->parts().team(); }
   muster::engine& engine() noexcept override { return rank_->parts().engine(); }
@@ -83,6 +84,7 @@ private:
 world_options waiting(const node_options& options) {
   world_options how;
   how.when_idle = options.naps ? idling::naps : idling::looks_on;
+  how.waits_for_stopped = true;
   return how;
 }
 

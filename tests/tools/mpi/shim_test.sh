@@ -500,6 +500,10 @@ case $part in
     check "a stopped rank ends the job, soon" [ "$status" != 124 ]
     check "a stopped rank is named" grep -q "rank 2 (process [0-9]*) has been stopped for 1 s" "$out"
     env=()
+    if [ "$mpi" = openmpi ]; then # once is enough: it takes its time
+      limit=13 start 3 "$(program leaving)" stopped
+      check "otherwise it is waited for" [ "$status" = 124 ]
+    fi
     # What the MPIs leave is theirs.
     diff <(echo "$before") <(traces) | grep -vE 'vader|ompi|mpich' | grep '^>' >"$out"
     check "nothing is left" [ ! -s "$out" ]
