@@ -25,6 +25,7 @@
 #include <muster/coro/when_all.hpp>
 
 #include "algos/algorithms.hpp"
+#include "algos/patterns/node/node_steps.hpp"
 #include "algos/patterns/node/staged_batches.hpp"
 
 namespace muster::algos {

@@ -57,9 +57,11 @@ graph random_graph(std::uint64_t seed, std::size_t ranks, const graph_traits& of
       add(from, to);
     }
   }
-  for (std::size_t rank = 0; rank < ranks && !of.lone; ++rank) {
-    const graph::node& mine = result.nodes[rank];
-    if (mine.destinations.empty() && mine.sources.empty()) add(rank, (rank + 1) % ranks);
+  if (!of.lone) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const graph::node& mine = result.nodes[rank];
+      if (mine.destinations.empty() && mine.sources.empty()) add(rank, (rank + 1) % ranks);
+    }
   }
   for (graph::node& each : result.nodes) {
     shuffle(each.destinations, random);

@@ -41,6 +41,13 @@ private:
   MPI_Group handle_ = MPI_GROUP_NULL;
 };
 
+/// The ranks of a communicator as those of another; empty where some are not there.
+std::vector<int> ranks_among(MPI_Comm all, MPI_Comm one) {
+  std::vector<int> ranks = group(one).as_ranks_of(group(all));
+  if (std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end()) ranks.clear();
+  return ranks;
+}
+
 /// Of a communicator with a graph: this rank has no neighbors in it.
 bool is_alone(MPI_Comm with_graph) {
   int topology = MPI_UNDEFINED;
@@ -112,8 +119,8 @@ bool communicator::find_members(MPI_Comm together) {
   int rank = 0;
   PMPI_Comm_rank(handle_, &rank);
   rank_ = static_cast<std::size_t>(rank);
-  const std::vector<int> ranks = group(handle_).as_ranks_of(group(together));
-  if (std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end()) return false;
+  const std::vector<int> ranks = ranks_among(together, handle_);
+  if (ranks.empty()) return false;
   members_.assign(ranks.begin(), ranks.end());
   return true;
 }
@@ -279,7 +286,8 @@ communicators::communicators(MPI_Comm together, node& among, driver& by, progres
     : together_(together),
       node_(among),
       driver_(by),
-      post_office_(among.team().fabric().memory(), hook) {
+      post_office_(among.team().fabric().memory(), hook),
+      being_freed_(std::make_shared<communicator>(MPI_COMM_NULL, among, by, "being freed")) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this);
   PMPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &has_lone_ranks_, nullptr);
 }
@@ -298,14 +306,12 @@ communicators::~communicators() {
 void communicators::begin_freeing(MPI_Comm one) {
   const auto known = all_.find(one);
   if (known != all_.end()) last_.forget(known->second);
-  freed_.push_back({std::this_thread::get_id(), one,
-                    std::make_shared<communicator>(one, node_, driver_, "being freed")});
+  freed_.push_back({std::this_thread::get_id(), one});
 }
 
 // If all its ranks are among those together, they all have the library, and ask alike.
 void communicators::note_graph(MPI_Comm one) const {
-  const std::vector<int> ranks = group(one).as_ranks_of(group(together_));
-  if (std::ranges::find(ranks, MPI_UNDEFINED) != ranks.end()) return;
+  if (ranks_among(together_, one).empty()) return;
   static const auto allreduce = find_next<decltype(&PMPI_Allreduce)>("PMPI_Allreduce");
   int any = is_alone(one) ? 1 : 0;
   if (allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, one) != MPI_SUCCESS || any == 0) return;
@@ -324,7 +330,7 @@ const communicators::entry* communicators::find_freed(MPI_Comm of) const noexcep
     return one.handle == of && one.by == by;
   };
   const auto found = std::ranges::find_if(freed_, is_it);
-  return found == freed_.end() ? nullptr : &found->left;
+  return found == freed_.end() ? nullptr : &being_freed_;
 }
 
 communicators::entry communicators::make(MPI_Comm of) {

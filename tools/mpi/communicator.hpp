@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -192,7 +191,6 @@ private:
   struct freed {
     std::thread::id by;
     MPI_Comm handle;
-    entry left;
   };
 
   const entry* find_freed(MPI_Comm of) const noexcept;
@@ -208,7 +206,8 @@ private:
   post_office post_office_;
   std::unordered_map<MPI_Comm, entry> all_;
   deferred<MPI_Comm> deferred_;
-  std::list<freed> freed_;  // just now
+  std::vector<freed> freed_;  // just now
+  entry being_freed_;         // stands for them
   std::vector<entry> unmade_;
   std::vector<std::weak_ptr<communicator>> still_held_;  // by requests, of those that are gone
   handle_cache<MPI_Comm, entry> last_;

@@ -187,11 +187,11 @@ std::byte* translation::varying(const side& of, layout& out, wanted use, const c
   out.displacements.resize(blocks);
   out.view = {.counts = out.counts, .displacements = out.displacements};
   bool any = false;
-  if (blocks != 0) require_lists(of, name);
+  if (blocks != 0) require_list(of.counts, "counts", name);
   for (std::size_t rank = 0; rank < blocks; ++rank) {
     if (!whose.empty() && whose[rank] == no_rank) continue;
     require_count(of.counts[rank], name);
-    // Whoever gives a type for each block may give none for nothing.
+    // A block of no elements needs no type.
     if (of.types != nullptr && of.counts[rank] == 0) continue;
     require_type(type_of(of, rank), name);
     const std::size_t bytes =
@@ -200,6 +200,7 @@ std::byte* translation::varying(const side& of, layout& out, wanted use, const c
     any = any || bytes != 0;
   }
   if (!any) return nowhere();
+  require_list(of.displacements, "displacements", name);
   require_not_in_place(of.buffer, name);
   if (!lies_flat(of, out)) return pack_blocks(of, out, use);
   std::byte* const first = lay_out(of, out);
@@ -345,6 +346,7 @@ std::size_t translation::contributed(const call& from) {
     return call_.count * (call_.what == collective::reduce_scatter_block ? ranks_ : 1);
   }
   std::size_t all = 0;
+  require_list(vector.counts, "counts", "recvbuf");
   sent_.counts.resize(ranks_);
   sent_.displacements.resize(ranks_);
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
@@ -418,12 +420,11 @@ void translation::require_count(std::int64_t count, const char* name) const {
                                     std::to_string(count) + "; expected 0 or more");
 }
 
-void translation::require_lists(const side& of, const char* name) const {
-  if (of.counts.given() && of.displacements.given()) [[likely]]
+void translation::require_list(const numbers& list, const char* what, const char* name) const {
+  if (list.given()) [[likely]]
     return;
-  throw rejected(MPI_ERR_ARG, std::string(function_) + ": the list of " +
-                                  (of.counts.given() ? "displacements" : "counts") + " of " + name +
-                                  " is null; expected one of each block");
+  throw rejected(MPI_ERR_ARG, std::string(function_) + ": the " + what + " of " + name +
+                                  " are null; expected one for each block");
 }
 
 void translation::require_type(MPI_Datatype type, const char* name) const {

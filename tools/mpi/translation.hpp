@@ -91,7 +91,7 @@ private:
                           const char* name);
 
   void require_count(std::int64_t count, const char* name) const;
-  void require_lists(const side& of, const char* name) const;
+  void require_list(const numbers& list, const char* what, const char* name) const;
   void require_type(MPI_Datatype type, const char* name) const;
   /// \throws rejected where the buffer is MPI_IN_PLACE; MPI_BOTTOM may be one
   void require_not_in_place(const void* buffer, const char* name) const;

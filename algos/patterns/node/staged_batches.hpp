@@ -9,10 +9,10 @@
 
 namespace muster::algos {
 
-/// An alltoall over nodes whose steps are cut into batches: what all ranks of a node stage for one,
-/// and copy out of another, while a third travels. A batch has `a_batch` steps, of which leader j
-/// serves every g-th from the (j+1)-th on. There are places for two batches each way, used again in
-/// the next but one.
+/// An alltoall over nodes whose steps are cut into batches. While one travels, all ranks of a node
+/// stage the next, and copy out of the last. A batch has `a_batch` steps, of which leader j serves
+/// every g-th from the (j+1)-th on. There are places for two batches each way; a batch uses those
+/// of the last but one.
 ///
 /// A rank posts segment k of `filled`: it has staged its blocks for batch k. A leader takes it: it
 /// has sent its pieces of that. A leader posts segment s - 1 of `received`: it has the piece of

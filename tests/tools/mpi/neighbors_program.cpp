@@ -476,37 +476,57 @@ private:
   }
 
   /// Ranks without neighbors leave calls to neighbors out, and nobody waits for them. The others
-  /// are the first ones, in a ring.
+  /// are the first ones, in pairs; one that is left over is its own neighbor.
   void check_lone_ranks() {
-    job_.now("some have no neighbors");
     const int others = (job_.size() + 1) / 2;
-    const int degree = job_.rank() < others ? 1 : 0;
-    const int from = (job_.rank() + others - 1) % others;
-    const int to = (job_.rank() + 1) % others;
-    std::array<MPI_Comm, 2> on{};
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, &from, MPI_UNWEIGHTED, degree, &to,
-                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &on[0]);
-    MPI_Comm_dup(on[0], &on[1]);
+    const int rank = job_.rank();
+    const auto partner = [others](int of) { return (of ^ 1) < others ? of ^ 1 : of; };
+    const int degree = rank < others ? 1 : 0;
+    const int peer = partner(rank);
+    std::vector<int> index;
+    std::vector<int> edges;
+    for (int i = 0; i < job_.size(); ++i) {
+      if (i < others) edges.push_back(partner(i));
+      index.push_back(std::min(i + 1, others));
+    }
+    MPI_Comm on = MPI_COMM_NULL;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, &peer, MPI_UNWEIGHTED, degree, &peer,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &on);
+    use_with_lone_ranks(on, "some have no neighbors", degree, peer);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, degree, &rank, &degree, &peer, MPI_UNWEIGHTED,
+                          MPI_INFO_NULL, 0, &on);
+    use_with_lone_ranks(on, "some have no neighbors, in a graph that all make", degree, peer);
+    MPI_Graph_create(MPI_COMM_WORLD, job_.size(), index.data(), edges.data(), 0, &on);
+    use_with_lone_ranks(on, "some have no neighbors, in a graph that all know", degree, peer);
+    job_.now("some are not there");
+    MPI_Graph_create(MPI_COMM_WORLD, others, index.data(), edges.data(), 0, &on);
+    job_.check_equal(on == MPI_COMM_NULL, degree == 0, "who is not there");
+    if (on != MPI_COMM_NULL) MPI_Comm_free(&on);
+  }
+
+  void use_with_lone_ranks(MPI_Comm on, const char* name, int degree, int peer) {
+    job_.now(name);
+    std::array<MPI_Comm, 2> both{on};
+    MPI_Comm_dup(on, &both[1]);
     for (int round = 0; round < 8; ++round) {
-      const MPI_Comm one = on[static_cast<std::size_t>(round % 2)];
+      const MPI_Comm one = both[static_cast<std::size_t>(round % 2)];
+      const bool takes_part = degree != 0 || round == 7;
       if (round >= 4) MPI_Barrier(one);
       const int sent = 100 * job_.rank() + round;
       int received = -1;
       MPI_Request request = MPI_REQUEST_NULL;
-      if (degree == 0 && round != 7) {
-        received = 100 * from + round;
-      } else if (round % 4 < 2) {
+      if (takes_part && round % 4 < 2) {
         const int count = 1;
         const int place = 0;
         MPI_Neighbor_allgatherv(&sent, 1, MPI_INT, &received, &count, &place, MPI_INT, one);
-      } else {
+      } else if (takes_part) {
         MPI_Ineighbor_allgather(&sent, 1, MPI_INT, &received, 1, MPI_INT, one, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
       }
-      const int expected = degree == 0 && round == 7 ? -1 : 100 * from + round;
-      job_.check_equal(received, expected, "what came round the ring");
+      const int expected = degree == 0 ? -1 : 100 * peer + round;
+      job_.check_equal(received, expected, "what came from the partner");
     }
-    for (MPI_Comm& one : on) MPI_Comm_free(&one);
+    for (MPI_Comm& one : both) MPI_Comm_free(&one);
   }
 
   /// The MPI says what is wrong.
