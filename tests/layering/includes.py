@@ -33,6 +33,7 @@ DECLARES = {
     "condition_variable": "condition_variable",
     "coroutine": "coroutine_handle coroutine_traits noop_coroutine suspend_always suspend_never",
     "csignal": "raise sig_atomic_t signal",
+    "csetjmp": "jmp_buf longjmp",
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t to_integer",
     "cstdint": """int8_t int16_t int32_t int64_t intmax_t intptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t
         uintptr_t""",

@@ -36,7 +36,20 @@ public:
     driver& in_;
   };
 
-  /// The same where no other thread may be in MPI.
+  /// With an entry: ends that while code of the program's runs, which may jump away and never
+  /// return; begins it anew behind that.
+  class absence {
+  public:
+    explicit absence(driver& from) : from_(from) { from_.leave(); }
+    ~absence() { from_.enter(); }
+    absence(const absence&) = delete;
+    absence& operator=(const absence&) = delete;
+
+  private:
+    driver& from_;
+  };
+
+  /// The same as an entry where no other thread may be in MPI.
   class lone_entry {
   public:
     explicit lone_entry(driver& in) noexcept : in_(in) { ++in_.depth_; }
@@ -53,14 +66,14 @@ public:
   template <class Done>
   void until(Done done) {
     // A peer may need this rank in the MPI before it comes here. Most waits end before that.
-    std::uint64_t next_look = time_waited(0) + between_looks;
+    std::uint64_t next_look = polls_worth(0) + between_looks;
     std::uint64_t polls = 0;
     bool looked = false;
     const auto enough = [&] {
       if (done()) return true;
       // Whoever else waits at the gate, each turn is good for a look.
       if (!std::exchange(looked, true)) return false;
-      const std::uint64_t now = time_waited(++polls);
+      const std::uint64_t now = polls_worth(++polls);
       if (now >= next_look) {
         progress_mpi();
         next_look = now + between_looks;
@@ -140,10 +153,9 @@ private:
     co_return;
   }
 
-  /// In polls, of which a yield takes some, and a nap as many as there are between looks at the
-  /// MPI.
-  /// \param polls so many were there
-  std::uint64_t time_waited(std::uint64_t polls) const noexcept {
+  /// So many polls, and what rests in between count as: a yield as 8 polls, a nap as those between
+  /// two looks at the MPI.
+  std::uint64_t polls_worth(std::uint64_t polls) const noexcept {
     if (engine_.has_own_thread()) return polls * of_a_yield;
     const engine::counters& rests = engine_.counted();
     return polls + rests.yields * of_a_yield + rests.sleeps * between_looks;

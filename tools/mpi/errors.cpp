@@ -65,6 +65,7 @@ const std::string* error_codes::text_of(int code) const noexcept {
 }
 
 int handle(MPI_Comm of, int code, const std::string& text) {
+  if (of == MPI_COMM_NULL) of = MPI_COMM_WORLD;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(of, &handler);
   if (ends_the_program(handler)) std::fprintf(stderr, "muster: %s\n", text.c_str());

@@ -48,8 +48,9 @@ private:
   std::array<entry, 64> all_;  // by class
 };
 
-/// Hands an error to the communicator's handler; what the call is to return. Where that ends the
-/// program, this says the text: MPICH no longer knows it, and Open MPI may lose what several say.
+/// Hands an error to the communicator's handler, or to MPI_COMM_WORLD's where that has been freed
+/// and is MPI_COMM_NULL; what the call is to return. Where that ends the program, this says the
+/// text: MPICH no longer knows it, and Open MPI may lose what several say.
 int handle(MPI_Comm of, int code, const std::string& text);
 
 }  // namespace muster::mpi

@@ -208,6 +208,7 @@ private:
   }
   bool is_under_way(MPI_Request request) const;
   void complete(pending& one);
+  /// With an entry, in a call of the program's: the handler may jump out of that.
   int report_failure(MPI_Comm on, const failure& why);
   /// What was thrown, while it is caught.
   answer refuse(const call& what) { return refuse(what.comm, what.function); }

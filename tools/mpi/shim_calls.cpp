@@ -128,13 +128,13 @@ void shim::await_made(communicator& one) {
 }
 
 answer shim::refuse(MPI_Comm on, const char* function) {
-  const failure why = failure_of(std::current_exception(), function);
-  return {true, report_failure(on, why)};
+  return {true, report_failure(on, failure_of(std::current_exception(), function))};
 }
 
 int shim::report_failure(MPI_Comm on, const failure& why) {
-  const MPI_Comm handler = on == MPI_COMM_NULL ? MPI_COMM_WORLD : on;
-  return handle(handler, errors_.code_for(why.error_class, why.text), why.text);
+  const int code = errors_.code_for(why.error_class, why.text);
+  const driver::absence from_here(driver_);
+  return handle(on, code, why.text);
 }
 
 answer shim::nonblocking(const call& what, MPI_Request* request) {

@@ -73,8 +73,8 @@ void shim::started(MPI_Request request) {
     self->start_or_wait(*turn.release());  // complete_ended deletes it
   } catch (...) {
     const failure why = failure_of(std::current_exception(), one->what().function);
-    self->report_failure(one->on()->handle(), why);
     self->persistent_.complete(*one);
+    self->report_failure(one->on()->handle(), why);
   }
 }
 
@@ -220,8 +220,10 @@ void shim::complete(pending& one) {
   }
   const std::unique_ptr<pending> turn(&one);
   turn->turn_of->end();
-  if (turn->failed()) report_failure(turn->on().handle(), *turn->failed());
   persistent_.complete(*turn->turn_of);
+  if (!turn->failed()) return;
+  const failure& why = *turn->failed();
+  handle(turn->on().handle(), errors_.code_for(why.error_class, why.text), why.text);
 }
 
 // ---- generalized requests

@@ -2,6 +2,7 @@
 // by the default error handler.
 
 #include <algorithm>
+#include <csetjmp>
 #include <cstddef>
 #include <functional>
 #include <numeric>
@@ -58,6 +59,16 @@ std::vector<wrong_call> wrong_calls() {
       {"no counts", "mpi_alltoallv", MPI_ERR_ARG, true,
        [=](MPI_Comm on) {
          return MPI_Alltoallv(to(), nullptr, to(), MPI_INT, to(), to(), to(), MPI_INT, on);
+       }},
+      {"no displacements", "mpi_alltoallv", MPI_ERR_ARG, true,
+       [=](MPI_Comm on) {
+         static const std::vector<int> ones(64, 1);
+         return MPI_Alltoallv(to(), ones.data(), nullptr, MPI_INT, to(), ones.data(), to(), MPI_INT,
+                              on);
+       }},
+      {"no counts", "mpi_reduce_scatter", MPI_ERR_ARG, true,
+       [=](MPI_Comm on) {
+         return MPI_Reduce_scatter(to(), to() + 32, nullptr, MPI_INT, MPI_SUM, on);
        }},
       {"blocks of two lengths", "mpi_allgather", MPI_ERR_TRUNCATE, true,
        [=](MPI_Comm on) { return MPI_Allgather(&one, 2, MPI_SHORT, to(), 1, MPI_SHORT, on); }},
@@ -176,6 +187,31 @@ void check_own_handler(job& mine, MPI_Comm on) {
   MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
 }
 
+std::jmp_buf& place_to_go_on() {
+  static std::jmp_buf place;
+  return place;
+}
+
+[[noreturn]] void jump(MPI_Comm*, int*, ...) { std::longjmp(place_to_go_on(), 1); }
+
+/// As programs in C may: the call never returns.
+void check_jumping_handler(job& mine, MPI_Comm on) {
+  mine.now("an error handler that jumps out of the call");
+  MPI_Errhandler own = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(jump, &own);
+  MPI_Comm_set_errhandler(on, own);
+  int one = 1;
+  if (setjmp(place_to_go_on()) == 0) {
+    MPI_Bcast(&one, 1, MPI_INT, 1000, on);
+    mine.check(false, "the call returned");
+  }
+  MPI_Errhandler_free(&own);
+  MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(on, &request);
+  for (int completed = 0; completed == 0;) MPI_Test(&request, &completed, MPI_STATUS_IGNORE);
+}
+
 /// Ranks that do not call the same all learn of it, and of both calls.
 void check_mismatch(job& mine, const char* name, const char* first, const char* second,
                     const std::function<int(MPI_Comm)>& call) {
@@ -286,6 +322,7 @@ int main(int argc, char** argv) {
   check_aliases(mine, on);
   check_no_types(mine, on);
   check_own_handler(mine, on);
+  check_jumping_handler(mine, on);
   check_works(mine, on);
   MPI_Comm_free(&on);
   if (mine.size() > 1 && !mine.has("alone")) {
