@@ -32,8 +32,8 @@ DECLARES = {
         same_as signed_integral unsigned_integral""",
     "condition_variable": "condition_variable",
     "coroutine": "coroutine_handle coroutine_traits noop_coroutine suspend_always suspend_never",
-    "csignal": "raise sig_atomic_t signal",
     "csetjmp": "jmp_buf longjmp",
+    "csignal": "raise sig_atomic_t signal",
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t to_integer",
     "cstdint": """int8_t int16_t int32_t int64_t intmax_t intptr_t uint8_t uint16_t uint32_t uint64_t uintmax_t
         uintptr_t""",

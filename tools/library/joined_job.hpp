@@ -14,7 +14,8 @@
 namespace muster {
 
 /// How long a rank of this machine may be stopped while others wait for it; 0: for ever.
-std::chrono::milliseconds time_to_be_stopped(const world_options& how);
+/// \param waits see `world_options::waits_for_stopped`
+std::chrono::milliseconds time_to_be_stopped(bool waits);
 
 /// A job of whatever kind, and this process as one of its ranks. Where an exception destroys it,
 /// the others are told.
@@ -32,13 +33,14 @@ public:
   const shm::job& memory() const noexcept { return here_ ? *here_ : cluster_->here(); }
 
   /// Ranks that others than `muster run` started see to each other.
-  void watch(const world_options& how);
+  void watch();
 
 private:
   std::optional<shm::job> here_;
   std::optional<cluster::job> cluster_;
   std::unique_ptr<job_rank> rank_;
   std::optional<shm::death_watch> deaths_;
+  bool waits_for_stopped_;
   int exceptions_before_ = std::uncaught_exceptions();
 };
 

@@ -112,7 +112,7 @@ task<std::unique_ptr<team>> regrowth_by_launcher::grow(team& of) {
   if (!met) all.rethrow_failure();
   const auto joined = std::make_shared<joined_job>(
       std::move(*met), rank_options{.of_world = options_, .driven_by = &of.engine()});
-  joined->watch(options_);
+  joined->watch();
   std::unique_ptr<team> whole = joined->rank().parts().release_team();
   whole->keep(joined);
   whole->grow_by(this);

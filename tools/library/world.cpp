@@ -72,7 +72,7 @@ std::unique_ptr<joined_job> join_or_alone(const world_options& options, bool may
       cluster::bootstrapped met = launcher::meet(std::move(*asked));
       how.arrivals = profile::folder_asked_for();
       auto made = std::make_unique<joined_job>(std::move(met), how);
-      made->watch(options);
+      made->watch();
       return made;
     }
   }
@@ -85,7 +85,7 @@ std::unique_ptr<joined_job> join_or_alone(const world_options& options, bool may
 std::unique_ptr<joined_job> rejoin_at(const meeting& at, const world_options& options) {
   auto job = std::make_unique<joined_job>(reunion_attempt(at).run(),
                                           rank_options{.of_world = options, .more_sources = true});
-  job->watch(options);
+  job->watch();
   return job;
 }
 
@@ -118,7 +118,7 @@ world::world(bootstrap& with, world_options options) {
   auto job = std::make_unique<joined_job>(
       make_job(with, options),
       rank_options{.of_world = options, .arrivals = profile::folder_asked_for()});
-  job->watch(options);
+  job->watch();
   environment::report_unknown(job->memory().joined_as() == 0);
   parts_ = std::make_unique<parts>(nullptr, std::move(job));
 }

@@ -178,8 +178,8 @@ public:
   void end_freeing();
 
   /// One was made with a graph, by all its ranks. Where some have no neighbors, all is left to the
-  /// MPI: programs leave calls to neighbors out there, which works among the others, and after
-  /// which that the MPI's ranks may not even tell each other where a team's memory is.
+  /// MPI. Programs leave calls to neighbors out there. The MPI's calls among the others work. But
+  /// its ranks then disagree about tags, so that not even a team could be founded.
   void note_graph(MPI_Comm one) const;
 
   /// Lets go of what the program has freed, but for those whose exchange is under way.

@@ -53,7 +53,7 @@ public:
     if (here.size() == 1) return;
     deaths_.emplace(job_.here(), job_.here().joined_as(),
                     std::vector<std::size_t>(here.begin(), here.end()),
-                    time_to_be_stopped(options));
+                    time_to_be_stopped(options.waits_for_stopped));
   }
   muster::team& team() noexcept override { return rank_->parts().team(); }
   muster::engine& engine() noexcept override { return rank_->parts().engine(); }

@@ -83,18 +83,21 @@ extern "C" int PMPI_Type_free(MPI_Datatype* type) {
   return beneath(type);
 }
 
-extern "C" int PMPI_Comm_free(MPI_Comm* comm) {
-  static const auto beneath = find_next<decltype(&MPI_Comm_free)>("PMPI_Comm_free");
+/// By the MPI, of which callbacks may come that call collectives on it.
+static int free_communicator(MPI_Comm* comm, int (*beneath)(MPI_Comm*)) {
   if (comm == nullptr || *comm == MPI_COMM_NULL) return beneath(comm);
   const shim::freeing going(*comm);
   return beneath(comm);
 }
 
+extern "C" int PMPI_Comm_free(MPI_Comm* comm) {
+  static const auto beneath = find_next<decltype(&MPI_Comm_free)>("PMPI_Comm_free");
+  return free_communicator(comm, beneath);
+}
+
 extern "C" int PMPI_Comm_disconnect(MPI_Comm* comm) {
   static const auto beneath = find_next<decltype(&MPI_Comm_disconnect)>("PMPI_Comm_disconnect");
-  if (comm == nullptr || *comm == MPI_COMM_NULL) return beneath(comm);
-  const shim::freeing going(*comm);
-  return beneath(comm);
+  return free_communicator(comm, beneath);
 }
 
 extern "C" int PMPI_Wait(MPI_Request* request, MPI_Status* status) {

@@ -175,16 +175,29 @@ int& handled() {
 
 void count_error(MPI_Comm*, int*, ...) { ++handled(); }
 
+/// A communicator's error handler, until the scope ends; then errors are returned again.
+class handled_by {
+public:
+  handled_by(MPI_Comm on, MPI_Comm_errhandler_function* own) : on_(on) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(own, &handler);
+    MPI_Comm_set_errhandler(on_, handler);
+    MPI_Errhandler_free(&handler);
+  }
+  ~handled_by() { MPI_Comm_set_errhandler(on_, MPI_ERRORS_RETURN); }
+  handled_by(const handled_by&) = delete;
+  handled_by& operator=(const handled_by&) = delete;
+
+private:
+  MPI_Comm on_;
+};
+
 void check_own_handler(job& mine, MPI_Comm on) {
   mine.now("an error handler of the program's own");
-  MPI_Errhandler own = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(count_error, &own);
-  MPI_Comm_set_errhandler(on, own);
+  const handled_by own(on, count_error);
   int one = 1;
   MPI_Bcast(&one, 1, MPI_INT, 1000, on);
   mine.check_equal(handled(), 1, "the number of errors that it was told of");
-  MPI_Errhandler_free(&own);
-  MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
 }
 
 std::jmp_buf& place_to_go_on() {
@@ -197,16 +210,12 @@ std::jmp_buf& place_to_go_on() {
 /// As programs in C may: the call never returns.
 void check_jumping_handler(job& mine, MPI_Comm on) {
   mine.now("an error handler that jumps out of the call");
-  MPI_Errhandler own = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(jump, &own);
-  MPI_Comm_set_errhandler(on, own);
+  const handled_by own(on, jump);
   int one = 1;
   if (setjmp(place_to_go_on()) == 0) {
     MPI_Bcast(&one, 1, MPI_INT, 1000, on);
     mine.check(false, "the call returned");
   }
-  MPI_Errhandler_free(&own);
-  MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(on, &request);
   for (int completed = 0; completed == 0;) MPI_Test(&request, &completed, MPI_STATUS_IGNORE);
