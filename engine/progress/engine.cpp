@@ -17,11 +17,22 @@ namespace muster {
 
 // ---- waiter
 
-void waiter::withdraw() noexcept { engine_->unlink(*this); }
+void waiter::withdraw() noexcept { list_->erase(*this); }
 
 void waiter::link(engine& where, std::coroutine_handle<> self) noexcept {
   resume_ = self;
-  where.link(*this);
+  where.link(*this, where.asked_);
+}
+
+void waiter::link_behind_another(engine& where, std::coroutine_handle<> self) noexcept {
+  resume_ = self;
+  where.link(*this, where.behind_others_);
+}
+
+// In front: what it waited for has just happened to another one, so that it may be ready, too.
+void waiter::be_asked(engine& where) noexcept {
+  list_->erase(*this);
+  where.asked_.push_front(*this);
 }
 
 bool waiter::interrupted(clock_time now, bool /*thorough*/) noexcept {
@@ -124,27 +135,32 @@ clock_time engine::now() const noexcept {
   return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-void engine::link(waiter& entry) noexcept {
-  entry.engine_ = this;
-  entry.next_ = nullptr;
-  entry.previous_ = last_;
-  (last_ != nullptr ? last_->next_ : first_) = &entry;
-  last_ = &entry;
-  ++linked_;
+void engine::link(waiter& entry, waiter_list& list) noexcept {
+  list.push_back(entry);
   if (clock_ == nullptr || entry.scope_ == nullptr) return;
   if (const auto deadline = entry.scope_->deadline()) clock_->expect(*deadline);
 }
 
-void engine::unlink(waiter& entry) noexcept {
-  (entry.previous_ != nullptr ? entry.previous_->next_ : first_) = entry.next_;
-  (entry.next_ != nullptr ? entry.next_->previous_ : last_) = entry.previous_;
-  entry.engine_ = nullptr;
-  --linked_;
+void engine::resume(waiter& entry) {
+  entry.withdraw();
+  entry.resume_.resume();
 }
 
-void engine::resume(waiter& entry) {
-  unlink(entry);
-  entry.resume_.resume();
+// A resumed coroutine may link and unlink any waiter, so each is taken from the front and, if it
+// stays, goes to the back; those linked meanwhile are left for the next round.
+template <class Ends>
+bool engine::resume_each(waiter_list& list, Ends ends) {
+  bool moved = false;
+  for (std::size_t left = list.size(); left != 0 && !list.empty(); --left) {
+    waiter& entry = *list.first();
+    if (ends(entry)) {
+      resume(entry);
+      moved = true;
+    } else {
+      list.move_to_back(entry);
+    }
+  }
+  return moved;
 }
 
 bool engine::poll() {
@@ -154,18 +170,7 @@ bool engine::poll() {
   const bool any_posted =
       to_resume_ != nullptr || posted_.load(std::memory_order_relaxed) != nullptr;
   bool moved = any_posted && resume_posted();
-  // A resumed coroutine may link and unlink any waiter, so each is taken from the front and, if not
-  // ready, goes to the back; those linked meanwhile are left for the next round.
-  for (std::size_t left = linked_; left != 0 && first_ != nullptr; --left) {
-    waiter& entry = *first_;
-    if (entry.ready()) {
-      resume(entry);
-      moved = true;
-    } else if (first_ != last_) {
-      unlink(entry);
-      link(entry);
-    }
-  }
+  if (resume_each(asked_, [](waiter& entry) { return entry.ready(); })) moved = true;
   // One operation that keeps moving must not keep another from noticing that it was stopped.
   constexpr unsigned busy_polls_between_checks = 4096;
   if (moved && ++busy_polls_ % busy_polls_between_checks == 0) resume_interrupted(false);
@@ -208,18 +213,12 @@ bool engine::resume_interrupted(bool thorough) {
   const clock_time time = now();
   thorough = thorough || time - last_thorough_ > thorough_every;
   if (thorough) last_thorough_ = time;
-  bool moved = false;
-  for (std::size_t left = linked_; left != 0 && first_ != nullptr; --left) {
-    waiter& entry = *first_;
-    if (entry.interrupted(time, thorough)) {
-      resume(entry);
-      moved = true;
-    } else if (first_ != last_) {
-      unlink(entry);
-      link(entry);
-    }
-  }
-  return moved;
+  bool moved =
+      resume_each(asked_, [&](waiter& entry) { return entry.interrupted(time, thorough); });
+  if (!thorough) return moved;
+  // There may be thousands. What only a thorough look finds, it finds for the one they are behind.
+  const auto ends = [&](waiter& entry) { return entry.interrupted(time, false); };
+  return resume_each(behind_others_, ends) || moved;
 }
 
 void engine::relax(idle_time& idle) {
@@ -272,11 +271,11 @@ clock_time engine::most_sleep() const noexcept {
 
 std::optional<clock_time> engine::sleep_limit() const {
   std::optional<clock_time> first;
-  for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
-    if (entry->scope() == nullptr) continue;
-    const std::optional<clock_time> one = entry->scope()->deadline();
+  for_each_wait([&](const waiter& entry) {
+    if (entry.scope() == nullptr) return;
+    const std::optional<clock_time> one = entry.scope()->deadline();
     if (one && (!first || *one < *first)) first = one;
-  }
+  });
   if (first) *first -= now();
   const clock_time most = most_sleep();
   if (most == clock_time::max()) return first;
@@ -285,9 +284,7 @@ std::optional<clock_time> engine::sleep_limit() const {
 
 std::string engine::describe_waits() const {
   std::string text;
-  for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
-    text += entry->describe() + "\n";
-  }
+  for_each_wait([&](const waiter& entry) { text += entry.describe() + "\n"; });
   return text;
 }
 
@@ -342,19 +339,21 @@ bool engine::anything_ready() noexcept {
   for (progress_source* const source : sources_) {
     if (source->progress()) return true;
   }
-  for (waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+  for (waiter* entry = asked_.first(); entry != nullptr; entry = waiter_list::after(*entry)) {
     if (entry->ready()) return true;
   }
   return false;
 }
 
 void engine::watch_and_arm() noexcept {
-  for (waiter* entry = first_; entry != nullptr; entry = entry->next_) entry->watch();
+  for (waiter* entry = asked_.first(); entry != nullptr; entry = waiter_list::after(*entry)) {
+    entry->watch();
+  }
   for (progress_source* source : sources_) source->arm();
 }
 
 bool engine::all_still_watch() const noexcept {
-  for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+  for (const waiter* entry = asked_.first(); entry != nullptr; entry = waiter_list::after(*entry)) {
     if (!entry->still_watches()) return false;
   }
   return true;

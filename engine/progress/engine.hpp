@@ -15,6 +15,7 @@
 #include <muster/coro/task.hpp>
 #include <muster/progress/progress_source.hpp>
 #include <muster/progress/waiter.hpp>
+#include <muster/progress/waiter_list.hpp>
 #include <muster/progress/waiting.hpp>
 #include <muster/progress/wakeup_set.hpp>
 
@@ -171,20 +172,21 @@ public:
   }
   const waiting_policy& waiting() const noexcept { return waiting_; }
   unsigned looks_at_other_cores() const noexcept { return waiting_.looks_at_other_cores; }
-  bool nothing_else_waits() const noexcept { return first_ == nullptr; }
+  bool nothing_else_waits() const noexcept { return asked_.empty(); }
   /// Whether a change of `word` can make some wait ready.
   bool is_concerned_by(const void* word) const noexcept {
-    for (const waiter* entry = first_; entry != nullptr; entry = entry->next_) {
+    for (const waiter* entry = asked_.first(); entry != nullptr;
+         entry = waiter_list::after(*entry)) {
       const void* const watched = entry->watched();
       if (watched == nullptr || watched == word) return true;
     }
     return false;
   }
   /// What is asked first in the next poll, or null.
-  const waiter* first_wait() const noexcept { return first_; }
+  const waiter* first_wait() const noexcept { return asked_.first(); }
   /// Whether one wait alone is left, for ranks of other cores.
   bool awaits_other_cores_only() const noexcept {
-    return first_ != nullptr && first_ == last_ && first_->awaits_other_cores_only();
+    return asked_.size() == 1 && asked_.first()->awaits_other_cores_only();
   }
 
   /// From now on this is a source, too, until it is removed; only where the options said so. On the
@@ -228,9 +230,20 @@ private:
   void watch_and_arm() noexcept;
   bool anything_ready() noexcept;
   bool all_still_watch() const noexcept;
-  void link(waiter& entry) noexcept;
-  void unlink(waiter& entry) noexcept;
+  void link(waiter& entry, waiter_list& list) noexcept;
   void resume(waiter& entry);
+  /// Those of `list` that end; true if there is one.
+  template <class Ends>
+  bool resume_each(waiter_list& list, Ends ends);
+  template <class See>
+  void for_each_wait(See see) const {
+    for (const waiter_list* const list : {&asked_, &behind_others_}) {
+      for (const waiter* entry = list->first(); entry != nullptr;
+           entry = waiter_list::after(*entry)) {
+        see(*entry);
+      }
+    }
+  }
   void run_thread(std::stop_token stop, std::span<const int> processors);
 
   struct retirement {
@@ -241,9 +254,8 @@ private:
   waiting_policy waiting_;
   doorbell bell_;
   stop_scope scope_;
-  waiter* first_ = nullptr;
-  waiter* last_ = nullptr;
-  std::size_t linked_ = 0;
+  waiter_list asked_;          // at every poll
+  waiter_list behind_others_;  // each behind one of these, which tells when it is to be asked
   bool asleep_ = false;
   unsigned busy_polls_ = 0;
   unsigned spins_skipped_ = 0;  // waits to come that yield at once

@@ -11,6 +11,7 @@
 namespace muster {
 
 class engine;
+class waiter_list;
 
 /// A suspended coroutine's note to its engine: what to look at, whom to resume. It lives in the
 /// frame of the coroutine that waits, or beside it, so waiting allocates nothing; the engine only
@@ -52,7 +53,7 @@ public:
 protected:
   waiter() = default;
   ~waiter() {
-    if (engine_ != nullptr) withdraw();
+    if (list_ != nullptr) withdraw();
   }
 
   /// Suspends `self` until ready or interrupted.
@@ -67,6 +68,13 @@ protected:
     scope_ = place.scope;
     link(*place.where, self);
   }
+  /// The same, but `ready` is not asked before somebody calls `be_asked`: for one that cannot be
+  /// ready before another waiter of its engine is.
+  void suspend_behind_another(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
+    scope_ = place.scope;
+    link_behind_another(*place.where, self);
+  }
+  void be_asked(engine& where) noexcept;
 
   void interrupt(std::exception_ptr why) noexcept { failure_ = std::move(why); }
   /// Interrupts if the scope says so, with an error that begins with `prefix()` and names `rank`.
@@ -88,10 +96,12 @@ protected:
 
 private:
   friend class engine;
+  friend class waiter_list;
   void link(engine& where, std::coroutine_handle<> self) noexcept;
+  void link_behind_another(engine& where, std::coroutine_handle<> self) noexcept;
   void withdraw() noexcept;
 
-  engine* engine_ = nullptr;  // null while not linked
+  waiter_list* list_ = nullptr;  // null while not linked
   waiter* next_ = nullptr;
   waiter* previous_ = nullptr;
   std::coroutine_handle<> resume_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,8 @@
 #include <muster/wire/node_memory.hpp>
 
 namespace muster {
+
+class turn_wait;
 
 /// Whether this rank may have others' kernels copy from its memory. One that was refused stages for
 /// a while without asking.
@@ -34,6 +37,8 @@ struct bookkeeping {
       : order(memory.board().extent()), known_complete(local_peers, 0), shared_scratch(memory) {}
 
   operation_order order;
+  /// Of each kind, the last operation that waits for its turn, or null.
+  std::array<turn_wait*, stage_kinds> last_turns{};
   /// What the ranks of this node were last seen to have completed, and the least of that.
   std::vector<std::uint64_t> known_complete;
   std::uint64_t known_complete_by_all = 0;

@@ -159,6 +159,33 @@ bool turn_wait::await_ready() noexcept {
   return is_far_ahead ? poll_later() : poll_again();
 }
 
+turn_wait*& turn_wait::last() const noexcept {
+  return me_.books().last_turns[static_cast<std::size_t>(me_.ticket().kind)];
+}
+
+void turn_wait::await_suspend(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
+  // One that was reserved may begin after those that come after it.
+  ahead_ = last();
+  while (ahead_ != nullptr && ahead_->me_.ticket().sequence > me_.ticket().sequence) {
+    behind_ = ahead_;
+    ahead_ = ahead_->ahead_;
+  }
+  (behind_ != nullptr ? behind_->ahead_ : last()) = this;
+  if (ahead_ == nullptr) return suspend(place, self);
+  ahead_->behind_ = this;
+  suspend_behind_another(place, self);
+}
+
+turn_wait::~turn_wait() {
+  if (ahead_ != nullptr) ahead_->behind_ = behind_;
+  if (behind_ != nullptr) {
+    behind_->ahead_ = ahead_;
+    if (ahead_ == nullptr) behind_->be_asked(engine_of(me_));
+  } else if (last() == this) {
+    last() = ahead_;
+  }
+}
+
 std::span<const std::size_t> turn_wait::candidates() const noexcept {
   return me_.ticket().kind == stage_kind::apart ? std::span<const std::size_t>{} : me_.node();
 }

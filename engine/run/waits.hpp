@@ -226,16 +226,16 @@ private:
   bool looked_ = false;
 };
 
-/// Waits for the last users of an operation's lane and stage.
+/// Waits for the last users of an operation's lane and stage. Of a team's operations of one kind,
+/// thousands of which may be under way, each waits behind the one before it in the team's order.
 class turn_wait final : public collective_wait {
 public:
   explicit turn_wait(operation_state& me) noexcept : collective_wait(me) {}
+  ~turn_wait();
   bool ready() noexcept override;
   /// Looks on where that is likely to pay.
   bool await_ready() noexcept;
-  void await_suspend(const coroutine_place& place, std::coroutine_handle<> self) noexcept {
-    suspend(place, self);
-  }
+  void await_suspend(const coroutine_place& place, std::coroutine_handle<> self) noexcept;
   void await_resume() { rethrow_interruption(); }
 
 private:
@@ -244,6 +244,11 @@ private:
   bool needs_all() const noexcept override { return true; }
   /// Looks on, but far apart.
   bool poll_later() noexcept;
+  /// The last one of this kind.
+  turn_wait*& last() const noexcept;
+
+  turn_wait* ahead_ = nullptr;
+  turn_wait* behind_ = nullptr;
 };
 
 }  // namespace muster
