@@ -85,7 +85,7 @@ bool pipeline::choose_foreign(std::size_t bytes, std::size_t block_bytes) noexce
   if (op_.time() != nullptr || block_bytes < machine::least_unstaged_bytes) return as_measured;
   if (!seen.foreign_allowed || seen.foreign_by_hand != 0) return as_measured;
   const bool usual = as_measured || (readers == 1 && is_exchange_beyond_caches(footprint));
-  if (readers == 1 && is_tried()) {
+  if (readers == 1 && is_tried(bytes)) {
     using way = timed_lending::way;
     timed_lending& known = op_.books().lendings.of(op_.call().what, block_bytes);
     const timed_lending::choice now = known.next(usual ? way::lent : way::staged);
@@ -95,9 +95,11 @@ bool pipeline::choose_foreign(std::size_t bytes, std::size_t block_bytes) noexce
   return usual || is_stage_too_new(bytes, readers);
 }
 
-bool pipeline::is_tried() const noexcept {
-  const bool waits_for_all = !has_root(op_.call().what) || me_.rank() == op_.call().root;
-  return waits_for_all && op_.machine().processors >= me_.node().size();
+bool pipeline::is_tried(std::size_t bytes) const noexcept {
+  constexpr std::size_t outlasts_turns = 4 * 1024 * 1024;
+  const bool shares_cores = op_.machine().processors < me_.node().size();
+  if (!has_root(op_.call().what)) return !shares_cores;
+  return me_.rank() == op_.call().root && (!shares_cores || bytes >= outlasts_turns);
 }
 
 bool pipeline::is_exchange_beyond_caches(std::size_t footprint) const noexcept {

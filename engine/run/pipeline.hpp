@@ -119,8 +119,10 @@ private:
     std::uint64_t began = 0;  ///< in ticks
   };
   /// Whether both ways of one reader's block are tried: where all copy at once, or this rank waits
-  /// for all. Where ranks share cores, whose turn it is takes longer than any copy.
-  bool is_tried() const noexcept;
+  /// for all. Where ranks share cores, whose turn it is takes longer than all but a root's longest
+  /// copies.
+  /// \param bytes of all blocks
+  bool is_tried(std::size_t bytes) const noexcept;
   /// Whether all ranks copy at once what no cache holds. A stage is then one more trip through
   /// memory, and nobody is left to hide it.
   bool is_exchange_beyond_caches(std::size_t footprint) const noexcept;

@@ -34,8 +34,9 @@ public:
     if (call < untimed_calls) return {usual, false};
     const std::uint32_t timed = call - untimed_calls;
     if (timed < first_trials) return {timed % 2 == 0 ? way::staged : way::lent, true};
-    if (timed % calls_between_trials == 0) return {way::staged, true};
-    if (timed % calls_between_trials == calls_between_trials / 2) return {way::lent, true};
+    const std::uint32_t every = timed < early_calls ? early_calls_between : calls_between_trials;
+    if (timed % every == 0) return {way::staged, true};
+    if (timed % every == every / 2) return {way::lent, true};
     return {better(usual), false};
   }
   /// What a trial has taken, in any unit.
@@ -46,6 +47,9 @@ private:
   static constexpr std::uint32_t untimed_calls = 4;  // memory is touched for the first time
   static constexpr std::uint32_t first_trials = 6;
   static constexpr std::uint32_t calls_between_trials = 64;
+  // Programs that rotate buffers touch some of them for the first time after the first trials.
+  static constexpr std::uint32_t early_calls = 256;
+  static constexpr std::uint32_t early_calls_between = 16;
 
   static std::size_t index(way one) noexcept { return static_cast<std::size_t>(one); }
   way better(way usual) const noexcept {

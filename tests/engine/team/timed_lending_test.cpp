@@ -50,6 +50,8 @@ TEST_CASE("what costs clearly less is taken from then on, but for trials") {
   timed_lending lending;
   count_lent(lending, way::staged, {.staged = 2, .lent = 1}, first);
   CHECK(lending.knows_both());
+  // At first one call of 8 is a trial, later one of 32.
+  CHECK(count_lent(lending, way::staged, {.staged = 2, .lent = 1}, 250) == 219);
   CHECK(count_lent(lending, way::staged, {.staged = 2, .lent = 1}, 640) == 620);
   timed_lending other;
   count_lent(other, way::lent, {.staged = 1, .lent = 2}, first);
