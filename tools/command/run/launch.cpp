@@ -262,10 +262,14 @@ private:
                    respawn_.times(local), respawn_.most());
       return start_rank(local);
     }
-    failed_at_ = clock::now();
-    exit_status_ = how.exit_status();
+    fail(how.exit_status());
     std::fprintf(stderr, "muster run: %s%s\n", text.c_str(),
                  running_.empty() ? "" : "; ending the others");
+  }
+
+  void fail(int exit_status) {
+    failed_at_ = clock::now();
+    exit_status_ = exit_status;
   }
 
   /// One that others have waited for in vain is ended: they hold it for dead from now on.
@@ -276,6 +280,9 @@ private:
       hold_for_dead(local, text);
       std::fprintf(stderr, "muster run: %s, and others wait for it; ending it\n", text.c_str());
       ::kill(process, SIGKILL);
+      // Others may end because of it before it has.
+      constexpr process::ending killed{SIGKILL};
+      if (!failed_at_ && !respawn_.is_on()) fail(killed.exit_status());
     }
   }
 
