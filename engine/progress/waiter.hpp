@@ -74,6 +74,7 @@ protected:
     scope_ = place.scope;
     link_behind_another(*place.where, self);
   }
+  /// From now on it is asked. \param where it is suspended
   void be_asked(engine& where) noexcept;
 
   void interrupt(std::exception_ptr why) noexcept { failure_ = std::move(why); }
