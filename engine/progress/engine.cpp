@@ -147,11 +147,13 @@ void engine::resume(waiter& entry) {
 }
 
 // A resumed coroutine may link and unlink any waiter, so each is taken from the front and, if it
-// stays, goes to the back; those linked meanwhile are left for the next round.
+// stays, goes to the back. Those put in front meanwhile are of this round, those linked at the back
+// are left for the next one.
 template <class Ends>
 bool engine::resume_each(waiter_list& list, Ends ends) {
   bool moved = false;
-  for (std::size_t left = list.size(); left != 0 && !list.empty(); --left) {
+  const std::size_t all = list.size() - list.put_in_front();
+  for (std::size_t seen = 0; seen != all + list.put_in_front() && !list.empty(); ++seen) {
     waiter& entry = *list.first();
     if (ends(entry)) {
       resume(entry);
@@ -215,8 +217,9 @@ bool engine::resume_interrupted(bool thorough) {
   if (thorough) last_thorough_ = time;
   bool moved =
       resume_each(asked_, [&](waiter& entry) { return entry.interrupted(time, thorough); });
-  if (!thorough) return moved;
   // There may be thousands. What only a thorough look finds, it finds for the one they are behind.
+  // Under a clock of its own an engine may not look again before something happens to it.
+  if (!thorough && clock_ == nullptr) return moved;
   const auto ends = [&](waiter& entry) { return entry.interrupted(time, false); };
   return resume_each(behind_others_, ends) || moved;
 }
@@ -339,22 +342,20 @@ bool engine::anything_ready() noexcept {
   for (progress_source* const source : sources_) {
     if (source->progress()) return true;
   }
-  for (waiter* entry = asked_.first(); entry != nullptr; entry = waiter_list::after(*entry)) {
-    if (entry->ready()) return true;
+  for (waiter& entry : asked_) {
+    if (entry.ready()) return true;
   }
   return false;
 }
 
 void engine::watch_and_arm() noexcept {
-  for (waiter* entry = asked_.first(); entry != nullptr; entry = waiter_list::after(*entry)) {
-    entry->watch();
-  }
+  for (waiter& entry : asked_) entry.watch();
   for (progress_source* source : sources_) source->arm();
 }
 
 bool engine::all_still_watch() const noexcept {
-  for (const waiter* entry = asked_.first(); entry != nullptr; entry = waiter_list::after(*entry)) {
-    if (!entry->still_watches()) return false;
+  for (const waiter& entry : asked_) {
+    if (!entry.still_watches()) return false;
   }
   return true;
 }

@@ -175,9 +175,8 @@ public:
   bool nothing_else_waits() const noexcept { return asked_.empty(); }
   /// Whether a change of `word` can make some wait ready.
   bool is_concerned_by(const void* word) const noexcept {
-    for (const waiter* entry = asked_.first(); entry != nullptr;
-         entry = waiter_list::after(*entry)) {
-      const void* const watched = entry->watched();
+    for (const waiter& entry : asked_) {
+      const void* const watched = entry.watched();
       if (watched == nullptr || watched == word) return true;
     }
     return false;
@@ -237,12 +236,8 @@ private:
   bool resume_each(waiter_list& list, Ends ends);
   template <class See>
   void for_each_wait(See see) const {
-    for (const waiter_list* const list : {&asked_, &behind_others_}) {
-      for (const waiter* entry = list->first(); entry != nullptr;
-           entry = waiter_list::after(*entry)) {
-        see(*entry);
-      }
-    }
+    for (const waiter& entry : asked_) see(entry);
+    for (const waiter& entry : behind_others_) see(entry);
   }
   void run_thread(std::stop_token stop, std::span<const int> processors);
 

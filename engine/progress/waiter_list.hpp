@@ -13,11 +13,28 @@ public:
   waiter_list(const waiter_list&) = delete;
   waiter_list& operator=(const waiter_list&) = delete;
 
+  class iterator {
+  public:
+    explicit iterator(waiter* at) noexcept : at_(at) {}
+    waiter& operator*() const noexcept { return *at_; }
+    iterator& operator++() noexcept {
+      at_ = at_->next_;
+      return *this;
+    }
+    bool operator==(const iterator&) const = default;
+
+  private:
+    waiter* at_;
+  };
+  iterator begin() const noexcept { return iterator(first_); }
+  iterator end() const noexcept { return iterator(nullptr); }
+
   bool empty() const noexcept { return first_ == nullptr; }
   std::size_t size() const noexcept { return size_; }
   /// Null where there is none.
   waiter* first() const noexcept { return first_; }
-  static waiter* after(const waiter& entry) noexcept { return entry.next_; }
+  /// How many were ever put in front.
+  std::size_t put_in_front() const noexcept { return put_in_front_; }
 
   void push_back(waiter& entry) noexcept {
     add(entry);
@@ -30,6 +47,7 @@ public:
     entry.next_ = first_;
     (first_ != nullptr ? first_->previous_ : last_) = &entry;
     first_ = &entry;
+    ++put_in_front_;
   }
   void erase(waiter& entry) noexcept {
     (entry.previous_ != nullptr ? entry.previous_->next_ : first_) = entry.next_;
@@ -54,6 +72,7 @@ private:
   waiter* first_ = nullptr;
   waiter* last_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t put_in_front_ = 0;
 };
 
 }  // namespace muster

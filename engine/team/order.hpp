@@ -21,7 +21,7 @@ enum class stage_kind : std::uint8_t {
   lengthy,    ///< long: segment by segment through pipelines
   very_long,  ///< the same, and would fill them: fewer
 };
-constexpr std::size_t stage_kinds = 6;
+constexpr auto stage_kinds = static_cast<std::size_t>(stage_kind::very_long) + 1;
 
 /// An operation's place in its team's order.
 struct ticket {

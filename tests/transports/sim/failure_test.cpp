@@ -6,7 +6,9 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <muster/api/collectives.hpp>
@@ -98,6 +100,36 @@ TEST_CASE("a node of more ranks than a team can have there is refused") {
   REQUIRE(why);
   CHECK(why->code() == errc::invalid_argument);
   CHECK(says(why->text(), "team: a node has 1025 ranks; expected at most 1024"));
+}
+
+TEST_CASE("of many under way, one that its own program stops ends at once") {
+  const watchdog alive("one of many stopped");
+  sim::simulation all(sim::model(), algos::catalog(), {.node_of = {0, 0}});
+  clock_time ended{};
+  all.run([&](sim::rank& me) -> task<> {
+    std::vector<task<>> many;
+    if (me.number() == 1) {
+      co_await me.rest(1s);
+      co_return co_await barrier(me.team());
+    }
+    constexpr std::size_t stopped = 200;
+    for (std::size_t i = 0; i < stopped; ++i) many.push_back(barrier(me.team()));
+    std::stop_source source;
+    const auto stop_later = [&]() -> task<> {
+      co_await me.rest(1ms);
+      source.request_stop();
+    };
+    many.push_back(with_stop(source.get_token(), barrier(me.team())));
+    many.push_back(stop_later());
+    try {
+      co_await when_all(std::move(many));
+    } catch (const error& why) {
+      CHECK(why.code() == errc::stopped);
+      ended = me.engine().now();
+    }
+  });
+  CHECK(ended >= 1ms);
+  CHECK(ended < 2ms);
 }
 
 void check_all_fail(sim::simulation& all, errc code, std::size_t culprit, std::string_view why) {
