@@ -57,7 +57,10 @@ public:
   }
   muster::team& team() noexcept override { return rank_->parts().team(); }
   muster::engine& engine() noexcept override { return rank_->parts().engine(); }
-  void give_up() noexcept override { rank_->fail("other ranks cannot begin"); }
+  void give_up() noexcept override {
+    if (by_ != nullptr) by_->give_up();
+    rank_->fail("other ranks cannot begin");
+  }
 
 private:
   std::unique_ptr<messenger> by_;

@@ -34,6 +34,7 @@ messenger::request mpi_messenger::keep(MPI_Request one) {
 
 messenger::request mpi_messenger::send(std::size_t to, std::uint32_t tag,
                                        std::span<const std::byte> bytes) {
+  if (is_alone_) return over;
   MPI_Request made = MPI_REQUEST_NULL;
   PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to),
              static_cast<int>(tag), on_, &made);
@@ -77,6 +78,7 @@ bool mpi_messenger::take_back(request receive) {
 }
 
 messenger::request mpi_messenger::begin_barrier() {
+  if (is_alone_) return over;
   static const auto barrier = find_next<decltype(&PMPI_Ibarrier)>("PMPI_Ibarrier");
   MPI_Request made = MPI_REQUEST_NULL;
   barrier(on_, &made);

@@ -26,6 +26,7 @@ public:
   request receive(std::size_t from, std::uint32_t tag, std::span<std::byte> to) override;
   bool take_back(request receive) override;
   request begin_barrier() override;
+  void give_up() noexcept override { is_alone_ = true; }
   std::span<const ended> look() override;
 
 private:
@@ -33,6 +34,7 @@ private:
   static ended end_of(request which, const MPI_Status& how);
 
   MPI_Comm on_ = MPI_COMM_NULL;
+  bool is_alone_ = false;
   std::uint32_t most_tag_ = 0;
   std::vector<MPI_Request> requests_;  // by name; MPI_REQUEST_NULL: free
   std::vector<request> free_;

@@ -206,8 +206,8 @@ void endpoint::leave(stream::connections& of, const stream::frame& farewell, boo
     while (has_unsent() && may_wait()) {
       if (!progress_now(of)) rest();
     }
-    all_leave_ = false;
     barrier_ = by_.begin_barrier();
+    all_leave_ = barrier_ == messenger::over;
     while (!all_leave_ && may_wait()) {
       if (!progress_now(of)) rest();
     }

@@ -41,7 +41,11 @@ public:
   /// Takes a receive back. False: a message is coming by it, and it will end.
   virtual bool take_back(request receive) = 0;
   /// Ends when all ranks have begun one.
+  /// \returns perhaps `over`, where nobody else is there
   virtual request begin_barrier() = 0;
+  /// Others could not begin, and nothing was sent: nothing is to be, and none of them will come to
+  /// a barrier.
+  virtual void give_up() noexcept {}
   /// What has ended since. The list is there until the next look.
   virtual std::span<const ended> look() = 0;
 };
