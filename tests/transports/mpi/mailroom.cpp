@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include <muster/progress/engine.hpp>
 
@@ -48,10 +50,10 @@ std::unique_ptr<messenger> mailroom::messenger_of(std::size_t rank, int bell) {
 
 std::size_t mailroom::leftovers() const {
   const std::lock_guard alone(lock_);
-  return std::accumulate(boxes_.begin(), boxes_.end(), std::size_t{0},
-                         [](std::size_t sum, const box& each) {
-                           return sum + each.came.size() + each.receives.size();
-                         });
+  return std::accumulate(
+      boxes_.begin(), boxes_.end(), std::size_t{0}, [](std::size_t sum, const box& each) {
+        return sum + each.on_the_way.size() + each.came.size() + each.receives.size();
+      });
 }
 
 messenger::request mailroom::name(box& of) {
@@ -75,6 +77,34 @@ void mailroom::deliver(std::size_t rank, const expected& to, const sent& what) {
   end(what.from, {.which = what.waits, .from = 0, .bytes = 0});
 }
 
+void mailroom::come(std::size_t rank, sent what) {
+  box& there = boxes_[rank];
+  const auto found = std::ranges::find_if(there.receives, [&](const expected& each) {
+    return each.tag == what.tag && (each.from == what.from || each.from == messenger::anybody);
+  });
+  if (found == there.receives.end()) {
+    there.came.push_back(std::move(what));
+  } else {
+    deliver(rank, *found, what);
+    there.receives.erase(found);
+  }
+}
+
+void mailroom::bring_some(std::size_t rank) {
+  std::list<sent>& all = boxes_[rank].on_the_way;
+  std::set<std::pair<std::size_t, std::uint32_t>> held;
+  for (auto one = all.begin(); one != all.end();) {
+    const std::pair way(one->from, one->tag);
+    if (held.contains(way) || random_.one_in(3)) {
+      held.insert(way);
+      ++one;
+    } else {
+      come(rank, std::move(*one));
+      one = all.erase(one);
+    }
+  }
+}
+
 messenger::request mailroom::desk::send(std::size_t to, std::uint32_t tag,
                                         std::span<const std::byte> bytes, bool is_copied) {
   const std::lock_guard alone(of_.lock_);
@@ -85,21 +115,14 @@ messenger::request mailroom::desk::send(std::size_t to, std::uint32_t tag,
             .bytes = bytes,
             .waits = is_over ? over : of_.name(of_.boxes_[rank_])};
   const request made = next.waits;
-  box& there = of_.boxes_[to];
-  const auto found = std::ranges::find_if(there.receives, [&](const expected& each) {
-    return each.tag == tag && (each.from == rank_ || each.from == anybody);
-  });
-  if (found != there.receives.end()) {
-    of_.deliver(to, *found, next);
-    there.receives.erase(found);
-    return made;
-  }
   if (is_copied) {
     next.copy.assign(bytes.begin(), bytes.end());
     of_.end(rank_, {.which = next.waits, .from = 0, .bytes = 0});
     next.waits = over;
   }
-  there.came.push_back(std::move(next));
+  box& there = of_.boxes_[to];
+  there.on_the_way.push_back(std::move(next));
+  if (there.bell >= 0) doorbell::ring(there.bell);
   return made;
 }
 
@@ -148,13 +171,15 @@ std::span<const messenger::ended> mailroom::desk::look() {
   box& mine = of_.boxes_[rank_];
   for (const ended& each : told_) mine.free.push_back(each.which);
   told_.clear();
+  of_.bring_some(rank_);
   // Some of it, in any order.
   while (!mine.ended.empty() && !of_.random_.one_in(4)) {
     std::swap(mine.ended[of_.random_.below(mine.ended.size())], mine.ended.back());
     told_.push_back(mine.ended.back());
     mine.ended.pop_back();
   }
-  if (!mine.ended.empty() && mine.bell >= 0) doorbell::ring(mine.bell);
+  const bool is_all = mine.ended.empty() && mine.on_the_way.empty();
+  if (!is_all && mine.bell >= 0) doorbell::ring(mine.bell);
   return told_;
 }
 

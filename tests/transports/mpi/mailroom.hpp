@@ -16,7 +16,8 @@
 namespace muster::testing {
 
 /// Messages between threads with the manners of an MPI: short ones are copied on their way, long
-/// ones wait for their receivers, and what has ended is told late and in any order.
+/// ones wait for their receivers; those of one tag keep their order, and others overtake them; and
+/// what has ended is told late and in any order.
 class mailroom {
 public:
   /// \param eager bytes of the longest message that is copied
@@ -47,6 +48,7 @@ private:
   };
   /// Of a rank.
   struct box {
+    std::list<sent> on_the_way;
     std::list<sent> came;
     std::list<expected> receives;
     std::vector<mpi::messenger::ended> ended;  // and not told
@@ -59,6 +61,9 @@ private:
   mpi::messenger::request name(box& of);
   void end(std::size_t rank, const mpi::messenger::ended& what);
   void deliver(std::size_t rank, const expected& to, const sent& what);
+  void come(std::size_t rank, sent what);
+  /// Some of what is on the way to a rank comes.
+  void bring_some(std::size_t rank);
 
   mutable std::mutex lock_;
   std::size_t eager_;
