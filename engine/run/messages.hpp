@@ -54,6 +54,8 @@ public:
     return {*this, wire::coming::message, std::move(ranks)};
   }
   peer_arrivals invitations_from(pooled_list<std::size_t> ranks) {
+    if (is_checked()) [[unlikely]]
+      checks().await_invitations(always_invites_);
     return {*this, wire::coming::invitation, std::move(ranks)};
   }
 
