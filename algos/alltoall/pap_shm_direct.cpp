@@ -68,7 +68,6 @@ task<> receive(node_alltoall& in) {
 }
 
 task<> lead(node_alltoall& in) {
-  in.me.always_invite();
   co_await invite_leaders(in);
   co_await in.give_all();
   in.filled.post(0);

@@ -68,13 +68,11 @@ task<> messages::send_zero_copy(std::size_t to, std::span<const std::byte> bytes
   using until = link_wait::until;
   const wire::open_link out = link(to, purpose::send);
   const message_header header{ticket_.word, bytes.size()};
-  if (always_invites_ || !out->is_invited_for_good(bytes.size())) {
-    co_await invitation_wait(*this, *out, header, to);
-    message_header invitation{};
-    out->take_invitation(bytes_of(invitation));
-    if (!is_expected(invitation, bytes.size())) [[unlikely]] {
-      co_await refuse_head(*out, invitation, to, bytes.size());
-    }
+  co_await invitation_wait(*this, *out, header, to);
+  message_header invitation{};
+  out->take_invitation(bytes_of(invitation));
+  if (!is_expected(invitation, bytes.size())) [[unlikely]] {
+    co_await refuse_head(*out, invitation, to, bytes.size());
   }
   co_await link_wait(*this, *out, until::can_put, 0, to);
   out->put(std::as_bytes(std::span(&header, 1)), bytes);
@@ -90,13 +88,9 @@ task<> messages::invite(std::size_t from, std::span<std::byte> place) {
   if (is_checked()) [[unlikely]]
     posted_.add(scratch_, from, place);
   const wire::open_link out = link(from, purpose::invite);
-  if (!always_invites_ && out->has_invited_for_good(place.size())) {
-    out->expect(place);
-  } else {
-    const message_header header{ticket_.word, place.size()};
-    co_await link_wait(*this, *out, link_wait::until::can_post, 0, from);
-    out->post(std::as_bytes(std::span(&header, 1)), place);
-  }
+  const message_header header{ticket_.word, place.size()};
+  co_await link_wait(*this, *out, link_wait::until::can_post, 0, from);
+  out->post(std::as_bytes(std::span(&header, 1)), place);
   co_await work();
 }
 

@@ -45,17 +45,12 @@ public:
   task<> send_note(std::size_t rank, std::span<const std::byte> note);
   task<> receive_note(std::size_t rank, std::span<std::byte> note);
   static constexpr std::size_t most_note = 48;
-  /// Every long message of this operation is invited, though an invitation may stand: what
-  /// `invitations_from` needs. All ranks call it, before they invite or send.
-  void always_invite() noexcept { always_invites_ = true; }
   /// Ranks in the order in which they are heard of: their messages come, or their invitations. Of
   /// what has come already the rank that comes first in `ranks` is first.
   peer_arrivals messages_from(pooled_list<std::size_t> ranks) {
     return {*this, wire::coming::message, std::move(ranks)};
   }
   peer_arrivals invitations_from(pooled_list<std::size_t> ranks) {
-    if (is_checked()) [[unlikely]]
-      checks().await_invitations(always_invites_);
     return {*this, wire::coming::invitation, std::move(ranks)};
   }
 
@@ -84,7 +79,6 @@ private:
   task<> hear_call(const wire::link& on, std::size_t from);
 
   ended_part sent_{engine()};
-  bool always_invites_ = false;
   posted_places posted_;  // kept where verbs are checked
 };
 

@@ -69,10 +69,6 @@ void verb_checks::exchange(std::string_view verb, std::size_t with, std::size_t 
   refuse(verb, " rank ", with, "; expected one below ", ranks);
 }
 
-void verb_checks::await_invitations(bool always_invites) const {
-  if (!always_invites) refuse("waits for invitations; expected to call always_invite before");
-}
-
 void verb_checks::receive(std::size_t from, std::span<std::byte> place,
                           std::optional<std::span<std::byte>> posted) const {
   if (!posted) refuse("receives a long message of rank ", from, "; expected to invite it before");

@@ -30,8 +30,6 @@ public:
   void use_pipeline(std::size_t index) const;
   /// A message to a rank or from it.
   void exchange(std::string_view verb, std::size_t with, std::size_t ranks) const;
-  /// Waits for invitations, of which each message needs one of its own.
-  void await_invitations(bool always_invites) const;
   /// A long message into the place in which its sender was invited to put it, if it was.
   void receive(std::size_t from, std::span<std::byte> place,
                std::optional<std::span<std::byte>> posted) const;

@@ -36,11 +36,6 @@ public:
   /// Sends `head`, at most `most_head` bytes, then `body`; there is room for both. The peer sees
   /// both at once.
   virtual void send(std::span<const std::byte> head, std::span<const std::byte> body) noexcept = 0;
-  /// Whether an invitation for messages of this length stands, so that `put` needs no other.
-  virtual bool is_invited_for_good(std::size_t bytes) const noexcept {
-    static_cast<void>(bytes);
-    return false;
-  }
   /// Whether the peer has posted a place of which this rank has not taken the invitation.
   virtual bool is_invited() const noexcept = 0;
   /// Reads what the peer says with its next invitation, and leaves that there, or takes it.
@@ -48,8 +43,7 @@ public:
   virtual void take_invitation(std::span<std::byte> head) noexcept = 0;
   /// Whether a long message can begin: sooner or later.
   virtual bool can_put() const noexcept = 0;
-  /// Sends `head`, then `body` into the place of the invitation taken first of those not used yet,
-  /// or, where one stands for its length, into the place posted next for that length.
+  /// Sends `head`, then `body` into the place of the invitation taken first of those not used yet.
   /// It is much like lending: what `body` shows is read until it `has_left`.
   virtual void put(std::span<const std::byte> head, std::span<const std::byte> body) noexcept = 0;
   /// Whether all that was sent has left this rank's memory, which may then be changed.
@@ -65,14 +59,6 @@ public:
   /// `most_head` bytes. The place is this rank's no more until the message is in it, or until
   /// `links::withdraw`.
   virtual void post(std::span<const std::byte> head, std::span<std::byte> place) noexcept = 0;
-  /// Whether an invitation of the peer for messages of this length stands: both have the messages
-  /// of the link in one order, so that both know.
-  virtual bool has_invited_for_good(std::size_t bytes) const noexcept {
-    static_cast<void>(bytes);
-    return false;
-  }
-  /// As `post`, where an invitation stands: the peer hears nothing, and there is always room.
-  virtual void expect(std::span<std::byte> place) noexcept { static_cast<void>(place); }
   /// Whether `bytes` have come that were not taken: of heads, and of short messages.
   virtual bool holds(std::size_t bytes) const noexcept = 0;
   /// Reads the head of what comes next, whose bytes have come, and leaves it there.

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <set>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -27,13 +26,14 @@ std::span<const std::byte> bytes_of(const stream::frame& one) {
   return std::as_bytes(std::span(&one, 1));
 }
 
-/// `use(part)` for each part of a long message that an MPI sends at once.
+/// `use(part, number)` for each part of a long message that an MPI sends at once.
 template <class Bytes, class Use>
 void each_part(Bytes all, Use use) {
+  std::uint32_t number = 0;
   do {
     const Bytes part = all.first(std::min(all.size(), messenger::most_bytes));
     all = all.subspan(part.size());
-    use(part);
+    use(part, number++);
   } while (!all.empty());
 }
 
@@ -106,55 +106,34 @@ void connection::forget_sent() noexcept {
 
 std::size_t connection::put(stream::link& by, stream::frame what, std::span<const std::byte> head,
                             std::span<const std::byte> body) noexcept {
-  place_token token;
-  standing_tags::entry* const standing = invited_me_.find(by, body.size());
-  if (standing != nullptr) {
-    token = {.tag = standing->tag, .stands = 1};
-  } else {
-    by.take_token(std::as_writable_bytes(std::span(&token, 1)));
-  }
+  std::uint32_t tag = 0;
+  by.take_token(std::as_writable_bytes(std::span(&tag, 1)));
   send(what, head, {});
-  if (is_closed_ || token.tag == 0) {  // the peer takes it no more
+  if (is_closed_ || tag == 0) {  // the peer takes it no more
     by.body_has_left();
     return head.size();
   }
   const std::uint64_t number = by.bodies_put() - 1;
-  std::uint64_t one_time_parts = 0;
-  std::uint64_t& parts = standing != nullptr ? standing->parts : one_time_parts;
-  each_part(body, [&](std::span<const std::byte> part) {
-    outgoing_.push_back({.request = at_.put(*this, token.tag, part),
+  each_part(body, [&](std::span<const std::byte> part, std::uint32_t its_number) {
+    outgoing_.push_back({.request = at_.put(*this, tag, part),
                          .of = &by,
-                         .tag = token.tag,
+                         .tag = tag,
                          .number = number,
-                         .part = parts++,
-                         .bytes = part.size(),
-                         .stands = standing != nullptr});
+                         .part = its_number,
+                         .bytes = part.size()});
   });
   return head.size();
 }
 
-bool connection::keep_token(const stream::link& by, std::span<const std::byte> token) noexcept {
-  place_token one;
-  std::memcpy(&one, token.data(), sizeof one);
-  if (one.stands == 0) return false;
-  if (invited_me_.find(by, one.bytes) == nullptr) invited_me_.add(by, one.bytes, one.tag);
-  return true;
-}
-
-std::size_t connection::most_tags() const noexcept {
-  return at_.most_tag() - endpoint::control_tag;
-}
-
 // A place has a part at least, so that this many leave a tag free.
 bool connection::can_open_place() const noexcept {
-  return invited_.size() + incoming_.size() < most_tags();
+  return incoming_.size() < at_.most_tag() - endpoint::control_tag;
 }
 
 // A message by a tag that is in use could come into the other's place.
 std::uint32_t connection::free_tag() noexcept {
   const auto is_in_use = [&] {
-    return invited_.link_of(last_tag_) != nullptr ||
-           std::ranges::any_of(incoming_,
+    return std::ranges::any_of(incoming_,
                                [&](const transfer& each) { return each.tag == last_tag_; });
   };
   do {
@@ -163,35 +142,18 @@ std::uint32_t connection::free_tag() noexcept {
   return last_tag_;
 }
 
-// Half of the tags are kept for messages of other lengths. All parts of a tag have one length, so
-// that each fits into any receive by it.
-connection::place_token connection::token_for(const stream::link& of, std::size_t bytes) noexcept {
-  if (const standing_tags::entry* const known = invited_.find(of, bytes)) {
-    return {.tag = known->tag, .stands = 1, .bytes = bytes};
-  }
-  const std::uint32_t tag = free_tag();
-  const bool stands =
-      bytes <= messenger::most_bytes && invited_.size() < most_tags() / 2 && invited_.has_room(of);
-  if (stands) invited_.add(of, bytes, tag);
-  return {.tag = tag, .stands = stands ? 1U : 0U, .bytes = bytes};
-}
-
 std::shared_ptr<void> connection::open_place(stream::link& of, std::uint64_t number,
                                              std::span<std::byte> place,
                                              std::span<std::byte> token) noexcept {
-  const place_token by = token_for(of, place.size());
-  std::memcpy(token.data(), &by, sizeof by);
-  std::uint64_t one_time_parts = 0;
-  standing_tags::entry* const standing = by.stands != 0 ? invited_.find(of, by.bytes) : nullptr;
-  std::uint64_t& parts = standing != nullptr ? standing->parts : one_time_parts;
-  each_part(place, [&](std::span<std::byte> part) {
-    incoming_.push_back({.request = at_.receive(*this, by.tag, part),
+  const std::uint32_t tag = free_tag();
+  std::memcpy(token.data(), &tag, sizeof tag);
+  each_part(place, [&](std::span<std::byte> part, std::uint32_t its_number) {
+    incoming_.push_back({.request = at_.receive(*this, tag, part),
                          .of = &of,
-                         .tag = by.tag,
+                         .tag = tag,
                          .number = number,
-                         .part = parts++,
-                         .bytes = part.size(),
-                         .stands = standing != nullptr});
+                         .part = its_number,
+                         .bytes = part.size()});
   });
   return nullptr;
 }
@@ -282,40 +244,33 @@ void connection::withdraw(stream::link& by) noexcept {
 }
 
 // A receive of which nothing has come is taken back, and the peer told: what it may have sent
-// meanwhile would never leave it. The last ones first: of one tag the MPI fills the first.
+// meanwhile would never leave it.
 void connection::stop_receiving(const stream::link& by) noexcept {
-  std::map<std::uint32_t, std::uint64_t> received;  // parts that are, by tag
-  if (by.is_broken()) {
-    invited_.of_link(by, [&](const auto& one) { received.emplace(one.tag, one.parts); });
+  std::uint32_t told = 0;
+  for (auto one = incoming_.begin(); one != incoming_.end();) {
+    const bool is_back = one->of == &by && at_.take_back(one->request);
+    if (one->of == &by && one->tag != told && (is_back || is_last_part(one))) {
+      told = one->tag;
+      // Parts are taken in their order: those before this one have come, or are coming.
+      const std::uint32_t came = is_back ? one->part : one->part + 1;
+      at_.say(
+          peer(),
+          {.what = control::kind::withdrawn, .tag = one->tag, .link = by.name(), .bytes = came});
+    }
+    one = is_back ? incoming_.erase(one) : std::next(one);
   }
-  for (auto one = incoming_.end(); one != incoming_.begin();) {
-    --one;
-    if (one->of != &by || !at_.take_back(one->request)) continue;
-    received[one->tag] = one->part;
-    one = incoming_.erase(one);
-  }
-  for (const auto& [tag, parts] : received) say_withdrawn(by, tag, parts);
-  invited_.erase_link(by);
   at_.look_until(of(), [&] {
     return std::ranges::none_of(incoming_, [&](const transfer& each) { return each.of == &by; });
   });
 }
 
-void connection::say_withdrawn(const stream::link& by, std::uint32_t tag, std::uint64_t received) {
-  at_.say(peer(),
-          {.what = control::kind::withdrawn, .tag = tag, .link = by.name(), .number = received});
+bool connection::is_last_part(std::list<transfer>::const_iterator one) const noexcept {
+  const auto next = std::next(one);
+  return next == incoming_.end() || next->tag != one->tag;
 }
 
-// It has to be received: by its place, or by whoever has withdrawn that. Where an invitation
-// stands, nobody may ever post one.
+// It has to be received: by its place, or by whoever has withdrawn that.
 void connection::stop_sending(const stream::link& by) noexcept {
-  std::set<std::uint32_t> told;
-  for (const transfer& each : outgoing_) {
-    if (each.of != &by || !each.stands || !told.insert(each.tag).second) continue;
-    at_.say(peer(),
-            {.what = control::kind::abandoned, .tag = each.tag, .link = by.name(), .number = 0});
-  }
-  invited_me_.erase_link(by);
   at_.look_until(of(), [&] {
     return is_closed_ || at_.state(peer()) != wire::liveness::alive ||
            std::ranges::none_of(outgoing_, [&](const transfer& each) { return each.of == &by; });
@@ -326,58 +281,35 @@ void connection::stop_sending(const stream::link& by) noexcept {
 }
 
 void connection::obey(const control& what) {
-  switch (what.what) {
-    case control::kind::withdrawn:
-      return refuse_link(what);
-    case control::kind::abandoned:
-      return answer(what);
-    case control::kind::unknown:
-      return cut_off(what.tag, 0);
-    case control::kind::drain:
-      return drain(what);
+  if (what.what == control::kind::drain) return drain(what);
+  if (what.what != control::kind::withdrawn) {
+    return at_.lose(*this, "it sent a message of a kind that cannot be");
   }
-  at_.lose(*this, "it sent a message of a kind that cannot be");
-}
-
-// What was posted will be received. Where the tag is not known any more, its link was withdrawn,
-// which the peer has been told, or its team ended well here.
-void connection::answer(const control& abandoned) {
-  const stream::link* const by = invited_.link_of(abandoned.tag);
-  if (by != nullptr) {
-    say_withdrawn(*by, abandoned.tag, *invited_.erase(abandoned.tag));
-  } else if (of().find(abandoned.link.team) == nullptr && !of().has_ended(abandoned.link.team)) {
-    control reply = abandoned;
-    reply.what = control::kind::unknown;
-    at_.say(peer(), reply);
-  }
-}
-
-void connection::refuse_link(const control& withdrawn) {
-  if (!refuse_invitations(withdrawn.link)) {
+  if (!refuse_invitations(what.link)) {
     return at_.lose(*this, "it sent word of a link that is not");
   }
-  if (const stream::link* const by = invited_me_.link_of(withdrawn.tag)) {
-    invited_me_.erase_link(*by);
-  }
-  cut_off(withdrawn.tag, withdrawn.number);
+  cut_off(what);
 }
 
-void connection::cut_off(std::uint32_t tag, std::uint64_t received) {
-  for (transfer& each : outgoing_) {
-    if (each.tag != tag || each.part < received || std::exchange(each.drains, true)) continue;
-    at_.say(peer(), {.what = control::kind::drain, .tag = tag, .link = {}, .number = each.bytes});
+void connection::cut_off(const control& withdrawn) {
+  for (const transfer& each : outgoing_) {
+    if (each.tag != withdrawn.tag || each.part < withdrawn.bytes) continue;
+    control answer = withdrawn;
+    answer.what = control::kind::drain;
+    answer.bytes = each.bytes;
+    at_.say(peer(), answer);
   }
 }
 
 void connection::drain(const control& what) {
-  auto nowhere = std::make_unique_for_overwrite<std::byte[]>(what.number);
-  const auto request = at_.receive(*this, what.tag, {nowhere.get(), what.number});
+  auto nowhere = std::make_unique_for_overwrite<std::byte[]>(what.bytes);
+  const auto request = at_.receive(*this, what.tag, {nowhere.get(), what.bytes});
   incoming_.push_back({.request = request,
                        .of = nullptr,
                        .tag = what.tag,
                        .number = 0,
                        .part = 0,
-                       .bytes = what.number,
+                       .bytes = what.bytes,
                        .nowhere = std::move(nowhere)});
 }
 

@@ -12,7 +12,6 @@
 #include "transports/mpi/arrival_ring.hpp"
 #include "transports/mpi/control.hpp"
 #include "transports/mpi/messenger.hpp"
-#include "transports/mpi/standing_tags.hpp"
 #include "transports/stream/connection.hpp"
 
 namespace muster::mpi {
@@ -22,10 +21,8 @@ class endpoint;
 /// A connection of ranks of two machines by somebody else's messages.
 ///
 /// Frames go in packets of whole frames: messages of one tag. A long message goes as a message of
-/// its own, from where it is to where it belongs. Its receiver invites it with a tag, and posts the
-/// receive for it by that; so that the MPI takes the bytes straight there. The invitation stands
-/// for all messages of this length on its link, which come by the same tag, in the order of their
-/// places: their sender sends them at once, whether the next receive has been posted or not.
+/// its own, from where it is to where it belongs. Its receiver has posted the receive for it before
+/// it said so, with a tag that names the place; so that the MPI takes the bytes straight there.
 class connection final : public stream::connection {
 public:
   connection(stream::connections& of, std::size_t peer, endpoint& at, std::size_t window);
@@ -42,14 +39,7 @@ public:
                   std::span<const std::byte> body) noexcept override;
   bool fills_places() const noexcept override { return true; }
   void withdraw(stream::link& by) noexcept override;
-  std::size_t token_bytes() const noexcept override { return sizeof(place_token); }
-  bool is_invited_for_good(const stream::link& by, std::size_t bytes) const noexcept override {
-    return invited_me_.find(by, bytes) != nullptr;
-  }
-  bool has_invited_for_good(const stream::link& by, std::size_t bytes) const noexcept override {
-    return invited_.find(by, bytes) != nullptr;
-  }
-  bool keep_token(const stream::link& by, std::span<const std::byte> token) noexcept override;
+  std::size_t token_bytes() const noexcept override { return sizeof(std::uint32_t); }
   bool can_open_place() const noexcept override;
   std::shared_ptr<void> open_place(stream::link& of, std::uint64_t number,
                                    std::span<std::byte> place,
@@ -79,11 +69,6 @@ public:
   bool is_closed() const noexcept { return is_closed_; }
 
 private:
-  struct place_token {
-    std::uint32_t tag = 0;     ///< 0: of an invitation that is no more
-    std::uint32_t stands = 0;  ///< 1: for all messages of this length
-    std::uint64_t bytes = 0;
-  };
   struct packet {
     std::vector<std::byte> bytes;
     messenger::request request = 0;
@@ -95,10 +80,8 @@ private:
     stream::link* of;  ///< null: nobody's
     std::uint32_t tag;
     std::uint64_t number;  ///< of the body
-    std::uint64_t part;    ///< of those by this tag, ever
+    std::uint32_t part;    ///< of that
     std::size_t bytes;
-    bool stands = false;                        ///< the tag
-    bool drains = false;                        ///< the peer was told to
     std::unique_ptr<std::byte[]> nowhere = {};  ///< where it goes, if it is nobody's
   };
 
@@ -108,17 +91,13 @@ private:
   void end_part(std::list<transfer>::iterator one) noexcept;
   /// Whether a part of a body is under way.
   bool sends_body(const stream::link& of, std::uint64_t number) const noexcept;
-  void answer(const control& abandoned);
-  void refuse_link(const control& withdrawn);
-  void cut_off(std::uint32_t tag, std::uint64_t received);
+  void cut_off(const control& withdrawn);
   void drain(const control& what);
-  std::size_t most_tags() const noexcept;
-  place_token token_for(const stream::link& of, std::size_t bytes) noexcept;
   /// For a long message from the peer: one by which nothing is to come.
   std::uint32_t free_tag() noexcept;
   void stop_sending(const stream::link& by) noexcept;
   void stop_receiving(const stream::link& by) noexcept;
-  void say_withdrawn(const stream::link& by, std::uint32_t tag, std::uint64_t received);
+  bool is_last_part(std::list<transfer>::const_iterator one) const noexcept;
 
   // ---- what has come
   std::size_t unread() noexcept override { return unread_; }
@@ -136,8 +115,6 @@ private:
   std::vector<std::vector<std::byte>> spare_;
   std::list<transfer> outgoing_;  // under way
   std::list<transfer> incoming_;  // to come
-  standing_tags invited_;         // by this rank; parts that it has posted
-  standing_tags invited_me_;      // by the peer; parts that it was sent
   std::uint32_t last_tag_;
   std::deque<arrived_message> arrived_;
   std::size_t read_ = 0;    // of the first of them

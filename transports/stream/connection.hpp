@@ -88,24 +88,6 @@ public:
   /// Bytes with which an invitation says how; 0: bodies come in frames.
   virtual std::size_t token_bytes() const noexcept { return 0; }
   static constexpr std::size_t most_token = 40;
-  /// Whether an invitation stands for bodies of this length, of the peer to this rank and of this
-  /// rank to the peer.
-  virtual bool is_invited_for_good(const link& by, std::size_t bytes) const noexcept {
-    static_cast<void>(by);
-    static_cast<void>(bytes);
-    return false;
-  }
-  virtual bool has_invited_for_good(const link& by, std::size_t bytes) const noexcept {
-    static_cast<void>(by);
-    static_cast<void>(bytes);
-    return false;
-  }
-  /// Keeps the token of an invitation to a link where it stands. False: it is for the next body.
-  virtual bool keep_token(const link& by, std::span<const std::byte> token) noexcept {
-    static_cast<void>(by);
-    static_cast<void>(token);
-    return false;
-  }
   /// Whether another can be opened. If not, this rank is woken when it can.
   virtual bool can_open_place() const noexcept { return true; }
   /// A place is posted for the body of a link that has this number: writes its token.

@@ -68,8 +68,6 @@ public:
   void dismiss(std::uint64_t team, bool expects_more) noexcept;
   /// Null: not yet, or no longer.
   links* find(std::uint64_t team) noexcept;
-  /// Whether a team is no more of which something may still come.
-  bool has_ended(std::uint64_t team) const noexcept { return ended_.contains(team); }
   /// Keeps what came for a team of which this rank has no links yet.
   /// \param peer that sent it
   void set_aside(std::size_t peer, const frame& head, std::vector<std::byte> bytes);

@@ -51,7 +51,6 @@ void links::close(wire::link& used, purpose what) noexcept {
 }
 
 void links::withdraw() noexcept {
-  expects_more_ = true;
   // What a peer says meanwhile may make links.
   for (std::size_t lane = 0; lane < links_.size(); ++lane) {
     for (std::size_t peer = 0; peer < links_[lane].size(); ++peer) {
@@ -135,18 +134,11 @@ bool link::can_post() const noexcept {
 void link::post(std::span<const std::byte> head, std::span<std::byte> place) noexcept {
   std::array<std::byte, connection::most_token> bytes;
   const auto token = std::span(bytes).first(connection_.token_bytes());
-  if (connection_.fills_places()) open_place(place, token);
+  if (connection_.fills_places()) {
+    const std::uint64_t number = came_ + places_.size();
+    places_.push_back({place, 0, connection_.open_place(*this, number, place, token)});
+  }
   connection_.send(head_of(frame::kind::invitation, head.size() + token.size()), head, token);
-}
-
-void link::expect(std::span<std::byte> place) noexcept {
-  std::array<std::byte, connection::most_token> bytes;
-  open_place(place, std::span(bytes).first(connection_.token_bytes()));
-}
-
-void link::open_place(std::span<std::byte> place, std::span<std::byte> token) noexcept {
-  const std::uint64_t number = came_ + places_.size();
-  places_.push_back({place, 0, connection_.open_place(*this, number, place, token)});
 }
 
 bool link::is_invited() const noexcept {
@@ -161,7 +153,7 @@ void link::take_invitation(std::span<std::byte> head) noexcept {
   std::array<std::byte, connection::most_token> bytes{};
   const auto token = std::span(bytes).first(connection_.token_bytes());
   invitations_.skip(invitations_.peek(token));
-  if (!connection_.keep_token(*this, token)) append(tokens_, token);
+  append(tokens_, token);
 }
 
 void link::refuse_invitations() noexcept {
@@ -169,8 +161,6 @@ void link::refuse_invitations() noexcept {
   invitations_.skip(invitations_.size());
   tokens_.skip(tokens_.size());
 }
-
-bool link::is_broken() const noexcept { return of_.expects_more_; }
 
 // ---- from the peer
 

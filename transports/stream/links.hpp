@@ -27,9 +27,6 @@ public:
 
   bool has_room(std::size_t bytes) const noexcept override;
   void send(std::span<const std::byte> head, std::span<const std::byte> body) noexcept override;
-  bool is_invited_for_good(std::size_t bytes) const noexcept override {
-    return connection_.is_invited_for_good(*this, bytes);
-  }
   bool is_invited() const noexcept override;
   void peek_invitation(std::span<std::byte> head) const noexcept override;
   void take_invitation(std::span<std::byte> head) noexcept override;
@@ -39,10 +36,6 @@ public:
   bool was_refused() const noexcept override { return was_refused_; }
   bool can_post() const noexcept override;
   void post(std::span<const std::byte> head, std::span<std::byte> place) noexcept override;
-  bool has_invited_for_good(std::size_t bytes) const noexcept override {
-    return connection_.has_invited_for_good(*this, bytes);
-  }
-  void expect(std::span<std::byte> place) noexcept override;
   bool holds(std::size_t bytes) const noexcept override;
   void peek(std::span<std::byte> head) const noexcept override;
   void take(std::span<std::byte> to) noexcept override;
@@ -87,8 +80,6 @@ public:
   /// The peer has withdrawn where it posted: no invitation is to be used, nor any that is on its
   /// way.
   void refuse_invitations() noexcept;
-  /// Whether its team is broken, so that its ranks may disagree on what is to come.
-  bool is_broken() const noexcept;
 
 private:
   friend class links;
@@ -102,7 +93,6 @@ private:
   };
 
   void withdraw() noexcept;
-  void open_place(std::span<std::byte> place, std::span<std::byte> token) noexcept;
   void end_place() noexcept;
   /// Of the next frame to the peer, which learns what was taken.
   frame head_of(frame::kind what, std::size_t bytes) noexcept;

@@ -54,7 +54,6 @@ task<> receive_as_they_come(gathered_blocks& in, pooled_list<std::size_t>& here)
 }
 
 task<> lead(gathered_blocks& in) {
-  in.me.always_invite();
   for (const std::size_t from : other_leaders(in)) {
     co_await in.me.invite(from, in.of_node(in.me.shape().node_of(from)));
   }

@@ -31,7 +31,6 @@ std::atomic<std::size_t> heard_of = 0;
 
 /// Ranks in the order in which rank 0 hears of them, at the front of its result's elements.
 task<> note_order(context& me, const arguments& call) {
-  me.always_invite();
   me.arrive();
   if (me.rank() != 0) {
     co_await me.invite(0, call.received_from(0));

@@ -101,10 +101,6 @@ task<> receive_from_nobody(context& me, const arguments&) {
   me.arrive();
   co_await me.expect(me.size(), std::span(bytes).first(8));
 }
-task<> await_invitation(context& me, const arguments&) {
-  me.arrive();
-  co_await me.invitations_from({1 - me.rank()}).next();
-}
 task<> send_long_note(context& me, const arguments&) {
   me.arrive();
   co_await me.send_note(1 - me.rank(), first(context::most_note + 1));
@@ -137,8 +133,6 @@ TEST_CASE("a row that declares too little, or does what none may, is told what t
       {row_of<lengthy>(lend<false>), "ends while it lends memory; expected to await that it is"},
       {row_of<none>(send_to_nobody), "sends to rank 7; expected one below 2"},
       {row_of<none>(receive_from_nobody), "invites rank 2; expected one below 2"},
-      {row_of<none>(await_invitation),
-       "waits for invitations; expected to call always_invite before"},
       {row_of<none>(send_long_note), "sends a note of 49 bytes; expected at most 48"},
       {row_of<apart>(just_arrive), "arrives; expected messages alone, or none"},
       {row_of<apart>(count_in), "arrives; expected messages alone"},

@@ -95,35 +95,6 @@ TEST_CASE("what was invited and never sent, or sent and not taken, is withdrawn"
   }
 }
 
-TEST_CASE("what is sent as an invitation stands, and not taken, is withdrawn") {
-  const watchdog alive("withdrawn messages to standing invitations");
-  for (int i = 0; i < 30; ++i) {
-    if (!is_tried(static_cast<unsigned>(i))) continue;
-    run_by_messages(
-        {.node_of = {0, 1, 2}, .seed = run_seed() + static_cast<unsigned>(i)}, [&](team& of) {
-          const auto copy = start(duplicate(of)).wait();
-          std::vector<int> sent(30'000, 1);
-          std::vector<std::vector<int>> received(40, std::vector<int>(sent.size()));
-          const auto call = [&](std::size_t round) {
-            return alltoall(*copy, std::span<const int>(sent), std::span(received[round]));
-          };
-          for (std::size_t round = 0; round < received.size(); ++round) start(call(round)).wait();
-          for (const auto& each : received) CHECK(each == sent);
-          // One has no time for its last calls, or never makes them; others may be far ahead.
-          const std::size_t calls = of.rank() == 0 ? static_cast<std::size_t>(i) % 4 : 10;
-          const auto limit = std::chrono::milliseconds(of.rank() == 0 ? i % 7 : 20);
-          static_cast<void>(failure_of([&] {
-            std::vector<future<>> all;
-            for (std::size_t round = 0; round < calls; ++round) {
-              all.push_back(start(of.engine(), with_timeout(limit, call(round))));
-            }
-            for (future<>& each : all) each.wait();
-          }));
-          sum_of_ones(of);
-        });
-  }
-}
-
 TEST_CASE("a rank of another machine that is gone is named") {
   const watchdog alive("a rank that is gone, by messages");
   run_by_messages({.node_of = {0, 0, 1}, .seed = run_seed()}, [](team& of) {

@@ -13,7 +13,6 @@
 #include <muster/wire/link.hpp>
 
 #include "tests/transports/mpi/ledger.hpp"
-#include "transports/mpi/control.hpp"
 #include "transports/mpi/endpoint.hpp"
 #include "transports/stream/connections.hpp"
 #include "transports/stream/links.hpp"
@@ -190,174 +189,26 @@ TEST_CASE("packets that nobody takes are left to the MPI from a window on") {
   CHECK(from->holds(10 * length));
 }
 
-/// What an invitation says to a rank of its place.
-struct place_token {
-  std::uint32_t tag;
-  std::uint32_t stands;
-  std::uint64_t bytes;
-};
-
-TEST_CASE("a tag of long messages is passed over while it is in use, or stands") {
-  constexpr std::size_t standing = 8;
-  constexpr std::size_t tags = 2 * standing;
-  constexpr std::uint32_t ended = first_tag + standing + 1;
+TEST_CASE("a tag of a long message is passed over while it is in use") {
+  constexpr std::size_t length = 100;
+  constexpr std::size_t tags = 3;
   ledger by(first_tag + tags - 1);
   rank_0 mine(by);
   const wire::open_link from(mine.team_links(), no_lane, 1, purpose::invite);
-  std::array<std::byte, 100> place{};
-  const auto post = [&](std::size_t length) {
-    REQUIRE(from->can_post());
-    from->post({}, std::span(place).first(length));
-  };
+  std::array<std::array<std::byte, length>, tags + 1> places{};
   for (std::size_t i = 0; i < tags; ++i) {
-    const std::uint32_t tag = first_tag + static_cast<std::uint32_t>(i);
-    post(1 + i);
-    mine.end_packets();
-    REQUIRE(by.receives(tag).size() == 1);
-    if (i < standing) by.end_receive(by.receives(tag).front(), 1 + i);
-    mine.look();
-  }
-  CHECK_FALSE(from->can_post());
-  by.end_receive(by.receives(ended).front(), 1);
-  mine.look();
-  post(99);
-  CHECK(by.receives(ended).front().bytes.size() == 99);
-  CHECK_FALSE(from->can_post());
-}
-
-TEST_CASE("one invitation stands for all messages of its length") {
-  ledger by;
-  rank_0 mine(by);
-  const wire::open_link from(mine.team_links(), no_lane, 1, purpose::invite);
-  std::array<std::array<std::byte, 100>, 3> places{};
-  CHECK_FALSE(from->has_invited_for_good(100));
-  from->post({}, places[0]);
-  mine.end_packets();
-  CHECK(from->has_invited_for_good(100));
-  CHECK_FALSE(from->has_invited_for_good(99));
-  from->expect(places[1]);
-  from->expect(places[2]);
-  CHECK(by.sends(packets).empty());
-  const std::vector<ledger::place> posted = by.receives(first_tag);
-  REQUIRE(posted.size() == 3);
-  for (std::size_t i = 0; i < 3; ++i) {
-    from->begin_taking(places[i]);
-    CHECK(posted[i].bytes.data() == places[i].data());
-  }
-  // The MPI may tell of the last one first.
-  by.end_receive(posted[2], 100);
-  by.end_receive(posted[1], 100);
-  mine.look();
-  CHECK(from->body() == wire::link::body_state::under_way);
-  by.end_receive(posted[0], 100);
-  mine.look();
-  CHECK(from->body() == wire::link::body_state::in_place);
-}
-
-TEST_CASE("an invitation stands for 8 lengths of a link") {
-  ledger by;
-  rank_0 mine(by);
-  const wire::open_link from(mine.team_links(), no_lane, 1, purpose::invite);
-  std::array<std::byte, 100> place{};
-  for (std::size_t length = 1; length <= 10; ++length) {
     REQUIRE(from->can_post());
-    from->post({}, std::span(place).first(length));
-    mine.end_packets();
-    CHECK(from->has_invited_for_good(length) == (length <= 8));
+    from->post({}, places[i]);
+    CHECK(by.receives(first_tag + static_cast<std::uint32_t>(i)).size() == 1);
   }
-}
-
-/// Control messages that rank 0 has sent, of those that have not ended.
-std::vector<mpi::control> said(const ledger& by) {
-  std::vector<mpi::control> all;
-  for (const ledger::entry& each : by.sends(controls)) {
-    std::memcpy(&all.emplace_back(), each.bytes.data(), sizeof(mpi::control));
-  }
-  return all;
-}
-
-/// Of rank 1.
-mpi::control control_of(mpi::control::kind what, std::uint32_t tag, std::uint64_t number) {
-  return {.what = what,
-          .tag = tag,
-          .link = {.team = 7,
-                   .from = 1,
-                   .lane = no_lane,
-                   .what = frame::kind::message,
-                   .taken = 0,
-                   .bytes = 0},
-          .number = number};
-}
-
-TEST_CASE("a sender that gives up is told what will be received") {
-  ledger by;
-  rank_0 mine(by);
-  const wire::open_link from(mine.team_links(), no_lane, 1, purpose::invite);
-  std::array<std::array<std::byte, 100>, 2> places{};
-  from->post({}, places[0]);
-  from->expect(places[1]);
-  by.bring(controls, bytes_of(control_of(mpi::control::kind::abandoned, first_tag, 0)));
+  CHECK_FALSE(from->can_post());
+  by.end_receive(by.receives(first_tag + 1).front(), length);
   mine.look();
-  REQUIRE(said(by).size() == 1);
-  CHECK(said(by)[0].what == mpi::control::kind::withdrawn);
-  CHECK(said(by)[0].tag == first_tag);
-  CHECK(said(by)[0].number == 2);
-  CHECK_FALSE(from->has_invited_for_good(100));
-  by.bring(controls, bytes_of(control_of(mpi::control::kind::drain, first_tag, 100)));
-  mine.look();
-  CHECK(by.receives(first_tag).size() == 3);
-  // Taken back, it is told again: what was for these places is now to be drained, too.
-  for (const ledger::place& each : by.receives(first_tag)) {
-    if (each.bytes.data() == places[0].data()) by.end_receive(each, 100);
-  }
-  mine.look();
-  mine.team_links().withdraw();
-  REQUIRE(said(by).size() == 2);
-  CHECK(said(by)[1].what == mpi::control::kind::withdrawn);
-  CHECK(said(by)[1].number == 1);
+  REQUIRE(from->can_post());
+  from->post({}, places[tags]);
   CHECK(by.receives(first_tag).size() == 1);
-}
-
-TEST_CASE("who is told that a place was withdrawn tells once what is to be drained") {
-  constexpr std::uint32_t tag = 9;
-  ledger by;
-  rank_0 mine(by);
-  const wire::open_link to(mine.team_links(), no_lane, 1, purpose::send);
-  mine.bring(frame::kind::invitation, no_lane,
-             bytes_of(place_token{.tag = tag, .stands = 1, .bytes = 100}));
-  mine.look();
-  REQUIRE(to->is_invited());
-  to->take_invitation({});
-  REQUIRE(to->is_invited_for_good(100));
-  const std::array<std::byte, 100> body{};
-  for (int i = 0; i < 3; ++i) to->put({}, body);
-  mine.end_packets();
-  CHECK(by.sends(tag).size() == 3);
-  for (const std::uint64_t received : {2, 1, 1}) {
-    by.bring(controls, bytes_of(control_of(mpi::control::kind::withdrawn, tag, received)));
-    mine.look();
-  }
-  CHECK_FALSE(to->is_invited_for_good(100));
-  REQUIRE(said(by).size() == 2);
-  for (const mpi::control& each : said(by)) {
-    CHECK(each.what == mpi::control::kind::drain);
-    CHECK(each.tag == tag);
-    CHECK(each.number == 100);
-  }
-  for (const ledger::entry& each : by.sends(tag)) by.end_send(each.which);
-  mine.look();
-}
-
-TEST_CASE("who asks after a team that has ended well is told that nothing is known of it") {
-  ledger by;
-  rank_0 mine(by);
-  mpi::control what = control_of(mpi::control::kind::abandoned, 9, 0);
-  what.link.team = 8;
-  by.bring(controls, bytes_of(what));
-  mine.look();
-  REQUIRE(said(by).size() == 1);
-  CHECK(said(by)[0].what == mpi::control::kind::unknown);
-  CHECK(said(by)[0].tag == 9);
+  CHECK(by.receives(first_tag + 1).front().bytes.data() == places[tags].data());
+  CHECK_FALSE(from->can_post());
 }
 
 constexpr std::size_t most_of_one = std::size_t{1} << 30;
@@ -388,9 +239,8 @@ TEST_CASE("a long message is put in parts of 1 GiB") {
   ledger by;
   rank_0 mine(by);
   const wire::open_link to(mine.team_links(), no_lane, 1, purpose::send);
-  constexpr std::uint32_t tag = 9;
-  mine.bring(frame::kind::invitation, no_lane,
-             bytes_of(place_token{.tag = tag, .stands = 0, .bytes = body.all().size()}));
+  const std::uint32_t tag = 9;
+  mine.bring(frame::kind::invitation, no_lane, bytes_of(tag));
   mine.look();
   REQUIRE(to->is_invited());
   to->take_invitation({});
