@@ -12,6 +12,8 @@ if [[ ! ${INSIDE_MADE_HOSTS-} ]]; then
   INSIDE_MADE_HOSTS=1 exec "$hosts" 2 "$0" "$hosts" "$folder" "$@"
 fi
 
+# A controller that ended while a job did would leave that to the next one, which would wait for it.
+rm -rf "$folder"/state "$folder"/spool.h0 "$folder"/spool.h1
 mkdir -p "$folder"/state "$folder"/spool.h0 "$folder"/spool.h1
 export SLURM_CONF=$folder/slurm.conf
 cat >"$SLURM_CONF" <<TEXT
@@ -41,7 +43,14 @@ TEXT
 printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=%s/cgroup\n' "$folder" >"$folder/cgroup.conf"
 
 daemons=()
-trap 'kill "${daemons[@]}" 2>/dev/null || true' EXIT
+# Whoever comes next has the same ports and files. The last one first: each needs those before it to end.
+end_daemons() {
+  for ((i = ${#daemons[@]}; i-- > 0; )); do
+    kill "${daemons[i]}" 2>/dev/null || true
+    wait "${daemons[i]}" || true
+  done
+}
+trap end_daemons EXIT
 head -c 128 /dev/urandom >"$folder/munge.key"
 chmod 600 "$folder/munge.key"
 munged --force --foreground --key-file="$folder/munge.key" --socket="$folder/munge.socket" \
