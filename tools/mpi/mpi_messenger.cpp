@@ -63,6 +63,7 @@ messenger::request mpi_messenger::receive(std::size_t from, std::uint32_t tag,
 }
 
 bool mpi_messenger::take_back(request receive) {
+  if (requests_[receive] == MPI_REQUEST_NULL) return false;  // its end is still to be told
   static const auto wait = find_next<decltype(&PMPI_Wait)>("PMPI_Wait");
   MPI_Status how;
   PMPI_Cancel(&requests_[receive]);
