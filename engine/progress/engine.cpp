@@ -152,11 +152,12 @@ void engine::resume(waiter& entry) {
 template <class Ends>
 bool engine::resume_each(waiter_list& list, Ends ends) {
   bool moved = false;
-  const std::size_t all = list.size() - list.put_in_front();
-  for (std::size_t seen = 0; seen != all + list.put_in_front() && !list.empty(); ++seen) {
+  for (std::size_t left = list.size(); left != 0 && !list.empty(); --left) {
     waiter& entry = *list.first();
     if (ends(entry)) {
+      const std::size_t before = list.put_in_front();
       resume(entry);
+      left += list.put_in_front() - before;
       moved = true;
     } else {
       list.move_to_back(entry);
