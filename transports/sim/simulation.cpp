@@ -128,6 +128,7 @@ simulation::~simulation() {
   ending_ = true;
   // Ranks end one by one: what one has lent is not to be read any more by the next.
   for (const auto& each : nodes_) each->failure.end();
+  for (const auto& [number, each] : teams_) each->end();
   for (sim::rank& each : ranks_) each.stop();
   ranks_.clear();
 }

@@ -49,6 +49,10 @@ failure_record& team_memory::failure_on(std::size_t node) noexcept {
   return *std::ranges::find(boards_, node, &node_board::node)->failure;
 }
 
+void team_memory::end() noexcept {
+  for (const node_board& each : boards_) each.failure->end();
+}
+
 bool team_memory::leave(picoseconds quiet) noexcept {
   quiet_at_ = std::max(quiet_at_, quiet);
   return ++left_ == members_.size();

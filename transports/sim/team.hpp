@@ -40,6 +40,8 @@ public:
   /// Whether a node has members.
   bool is_on(std::size_t node) const noexcept;
   failure_record& failure_on(std::size_t node) noexcept;
+  /// Nobody goes on, on any node: the simulation ends.
+  void end() noexcept;
   bool is_of_survivors() const noexcept { return much_.made_by_survivors; }
 
   /// A rank has left, whose flags are all visible at `quiet`. True for the last one.

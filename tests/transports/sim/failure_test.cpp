@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <muster/api/collectives.hpp>
+#include <muster/api/shrink.hpp>
 #include <muster/coro/when_all.hpp>
 #include <muster/progress/future.hpp>
 #include <muster/progress/within.hpp>
@@ -511,6 +512,24 @@ TEST_CASE("ranks that are still at work when the simulation ends are ended with 
         all.run([](sim::rank& me) { return work_often(me.team()); });
       }
     }
+  }
+}
+
+TEST_CASE("survivors whose host dies while they are at work are ended with the simulation") {
+  for (double at_ns = 100'000; at_ns < 1'000'000; at_ns *= 1.02) {
+    sim::options how = with_death({0, 0, 0, 0}, 1, 20'000);
+    how.faults.host_deaths.push_back({.node = 0, .at_ns = at_ns});
+    how.one_process = true;
+    sim::simulation all(sim::model(), algos::catalog(), how);
+    all.run([](sim::rank& me) -> task<> {
+      try {
+        co_await work_often(me.team());
+      } catch (const error& why) {
+        if (why.code() == errc::stopped) throw;  // this rank is dead
+      }
+      const auto rest = co_await shrink(me.team());
+      co_await work_often(*rest);
+    });
   }
 }
 
