@@ -231,19 +231,8 @@ void engine::relax(idle_time& idle) {
                 "future::wait: called where time is virtual, which it would stop; expected "
                 "co_await");
   }
-  constexpr unsigned looks_between_checks = 256;
-  // A spin in vain says that the peers are not running, perhaps because they share this core: it is
-  // tried again only after a while.
-  constexpr unsigned waits_without_spin = 16;
   ++idle.polls;
-  if (spins_skipped_ == 0 && waiting_.spins != 0 && idle.polls > waiting_.spins) {
-    spins_skipped_ = waits_without_spin;
-  }
-  if (spins_skipped_ == 0 && idle.polls <= waiting_.spins) {
-    spin_pause();
-    if (idle.polls % looks_between_checks == 0 && resume_interrupted(false)) idle = {};
-    return;
-  }
+  if (spins_on(idle)) return spin_pause();
   // The clock and the reasons to give up are looked at once in a while: most waits end before.
   constexpr unsigned yields_between_checks = 8;
   if (idle.polls % yields_between_checks == 0 || waiting_.yield_for == clock_time(0)) {
@@ -264,6 +253,22 @@ void engine::relax(idle_time& idle) {
   }
   ++counters_.yields;
   ::sched_yield();
+}
+
+bool engine::spins_on(idle_time& idle) noexcept {
+  constexpr unsigned looks_between_checks = 8;
+  // A spin in vain says that the peers are not running, perhaps because they share this core: it is
+  // tried again only after a while.
+  constexpr unsigned waits_without_spin = 16;
+  if (spins_skipped_ != 0 || waiting_.spins == 0) return false;
+  bool goes_on = idle.polls <= waiting_.spins;
+  if (goes_on && idle.polls % looks_between_checks == 0) {
+    const clock_time time = now();
+    if (idle.since == clock_time(0)) idle.since = time;
+    goes_on = time - idle.since < waiting_.spin_for;
+  }
+  if (!goes_on) spins_skipped_ = waits_without_spin;
+  return goes_on;
 }
 
 clock_time engine::most_sleep() const noexcept {

@@ -217,6 +217,8 @@ private:
   };
 
   void relax(idle_time& idle);
+  /// Whether to look again without giving up the core.
+  bool spins_on(idle_time& idle) noexcept;
   /// How long to go on looking before a sleep: as the policy says, or longer where sleeps are dear.
   clock_time patience() const noexcept;
   /// Because of its sources.

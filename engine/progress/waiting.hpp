@@ -30,7 +30,8 @@ enum class idling {
 struct waiting_policy {
   unsigned looks_before_suspending = 0;  ///< by a wait itself, before it leaves it to the engine
   unsigned looks_at_other_cores = 0;     ///< the same, where all that is awaited runs elsewhere
-  unsigned spins = 0;                    ///< looks by the engine before the first yield
+  unsigned spins = 0;                    ///< looks by the engine before the first yield, at most
+  clock_time spin_for = clock_time(0);   ///< how long they may take, where a look is a system call
   clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
   idling when_idle = idling::sleeps;     ///< and afterwards
 
@@ -38,8 +39,10 @@ struct waiting_policy {
   bool yields_at_once() const noexcept { return spins == 0; }
 
   static constexpr waiting_policy core_of_its_own() {
-    return {
-        .looks_before_suspending = 64, .spins = 200, .yield_for = std::chrono::microseconds(100)};
+    return {.looks_before_suspending = 64,
+            .spins = 200,
+            .spin_for = std::chrono::microseconds(20),
+            .yield_for = std::chrono::microseconds(100)};
   }
   static constexpr waiting_policy cores_shared() {
     return {.looks_at_other_cores = 64, .yield_for = std::chrono::microseconds(500)};
