@@ -257,9 +257,7 @@ void engine::relax(idle_time& idle) {
 
 bool engine::spins_on(idle_time& idle) noexcept {
   constexpr unsigned looks_between_checks = 8;
-  // A spin in vain says that the peers are not running, perhaps because they share this core: it is
-  // tried again only after a while.
-  constexpr unsigned waits_without_spin = 16;
+  constexpr unsigned most_waits_without_spin = 256;
   if (spins_skipped_ != 0 || waiting_.spins == 0) return false;
   bool goes_on = idle.polls <= waiting_.spins;
   if (goes_on && idle.polls % looks_between_checks == 0) {
@@ -267,8 +265,12 @@ bool engine::spins_on(idle_time& idle) noexcept {
     if (idle.since == clock_time(0)) idle.since = time;
     goes_on = time - idle.since < waiting_.spin_for;
   }
-  if (!goes_on) spins_skipped_ = waits_without_spin;
-  return goes_on;
+  if (goes_on) return true;
+  // A spin in vain says that the peers are not running, perhaps because they share this core: it is
+  // tried again only after a while, and after a longer one where that was in vain, too.
+  spins_skipped_ = waits_without_spin_;
+  waits_without_spin_ = std::min(2 * waits_without_spin_, most_waits_without_spin);
+  return false;
 }
 
 clock_time engine::most_sleep() const noexcept {

@@ -106,7 +106,7 @@ public:
     idle_time idle;
     while (!done()) {
       if (poll()) {
-        if (spins_skipped_ != 0) --spins_skipped_;
+        note_found(idle);
         idle = {};
       } else {
         relax(idle);
@@ -217,6 +217,14 @@ private:
   };
 
   void relax(idle_time& idle);
+  /// Something has come that it looked for.
+  void note_found(const idle_time& idle) noexcept {
+    if (spins_skipped_ != 0) {
+      --spins_skipped_;
+    } else if (idle.polls != 0) {
+      waits_without_spin_ = least_waits_without_spin;
+    }
+  }
   /// Whether to look again without giving up the core.
   bool spins_on(idle_time& idle) noexcept;
   /// How long to go on looking before a sleep: as the policy says, or longer where sleeps are dear.
@@ -255,7 +263,9 @@ private:
   waiter_list behind_others_;  // each behind one of these, which tells when it is to be asked
   bool asleep_ = false;
   unsigned busy_polls_ = 0;
-  unsigned spins_skipped_ = 0;  // waits to come that yield at once
+  static constexpr unsigned least_waits_without_spin = 16;
+  unsigned spins_skipped_ = 0;                              // waits to come that yield at once
+  unsigned waits_without_spin_ = least_waits_without_spin;  // after the next spin in vain
   clock_time last_thorough_{0};
   clock_time sleep_cost_{0};  // this thread's own time, a mean of the last ones
   std::atomic<posted*> posted_{nullptr};
