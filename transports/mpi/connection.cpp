@@ -1,7 +1,5 @@
 #include "transports/mpi/connection.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>

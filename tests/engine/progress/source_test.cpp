@@ -228,6 +228,47 @@ TEST_CASE("or it sleeps for as long as that may wait") {
   CHECK(here.counted().sleeps > 0);
 }
 
+/// Opens gates after some looks, each as long as a system call or longer.
+class slow_to_look final : public progress_source {
+public:
+  void open_after(gate& one, unsigned looks) {
+    next_ = &one;
+    looks_left_ = looks;
+  }
+  bool progress() noexcept override {
+    if (next_ == nullptr) return false;
+    const auto until = std::chrono::steady_clock::now() + 5us;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    if (--looks_left_ != 0) return false;
+    std::exchange(next_, nullptr)->open();
+    return true;
+  }
+  int descriptor() const noexcept override { return -1; }
+  void arm() noexcept override {}
+  void disarm() noexcept override {}
+  clock_time most_sleep() const noexcept override { return 0ns; }
+
+private:
+  gate* next_ = nullptr;
+  unsigned looks_left_ = 0;
+};
+
+TEST_CASE("an engine spins only for a while where looks take long, and not at the next waits") {
+  const watchdog alive("source: long looks");
+  slow_to_look source;
+  engine here({.waiting = waiting_policy::core_of_its_own(), .sources = {&source}});
+  gate first;
+  source.open_after(first, waiting_policy::core_of_its_own().spins);
+  start(here, pass(first)).wait();
+  const std::uint64_t yields = here.counted().yields;
+  CHECK(yields > 0);
+  gate second;
+  source.open_after(second, 4);
+  start(here, pass(second)).wait();
+  CHECK(here.counted().yields > yields);
+}
+
 TEST_CASE("one descriptor stands for the bell and all sources") {
   gate first;
   gate second;
