@@ -79,12 +79,12 @@ task<> serve(node_broadcast& in) {
 /// What a speaker does before it has its place.
 task<> find_place(node_broadcast& in) {
   co_await call_on_root(in.me);
-  in.parent = in.call.root;
+  in.place.parent = in.call.root;
   if (goes_straight(in.call)) co_return;
   family mine;
   co_await in.me.receive_note(in.call.root, mine.note());
-  in.parent = mine.parent();
-  for (const std::size_t child : mine.children()) in.children.push_back({child});
+  in.place.parent = mine.parent();
+  for (const std::size_t child : mine.children()) in.place.children.push_back({child});
 }
 
 task<> run(context& me, const arguments& call) {

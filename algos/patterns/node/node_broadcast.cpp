@@ -12,15 +12,7 @@ constexpr std::size_t kib = 1024;
 bool is_short(const arguments& call) { return call.bytes() <= 64 * kib; }
 
 task<> receive(node_broadcast& in, std::span<std::byte> place) {
-  if (in.parent) co_await in.me.expect(*in.parent, place);
-}
-
-task<> pass_on(node_broadcast& in, std::span<const std::byte> piece) {
-  for (const auto& level : in.children) {
-    pooled_list<task<>> all;
-    for (const std::size_t child : level) all.push_back(in.me.send(child, piece));
-    co_await when_all(std::move(all));
-  }
+  if (in.place.parent) co_await in.me.expect(*in.place.parent, place);
 }
 
 /// A speaker's part of a short message: into the stage, then out of it, also for itself.
@@ -28,20 +20,20 @@ task<> speak_through_stage(node_broadcast& in) {
   for (std::size_t k = 0; k < in.count(); ++k) {
     std::byte* const begin = co_await in.pieces.slot(k);
     const std::span<std::byte> slot = {begin, in.piece(k).size()};
-    if (!in.parent) co_await in.me.stage(slot, in.piece(k));
+    if (!in.place.parent) co_await in.me.stage(slot, in.piece(k));
     co_await receive(in, slot);
     in.pieces.post(k);
-    co_await pass_on(in, slot);
-    if (in.parent) co_await in.me.copy(in.piece(k), slot);
+    co_await pass_on(in.me, in.place, slot);
+    if (in.place.parent) co_await in.me.copy(in.piece(k), slot);
   }
 }
 
 task<> invite_piece(node_broadcast& in, std::size_t k) {
-  if (in.parent && k < in.count()) co_await in.me.invite(*in.parent, in.piece(k));
+  if (in.place.parent && k < in.count()) co_await in.me.invite(*in.place.parent, in.piece(k));
 }
 
 task<> collect_piece(node_broadcast& in, std::size_t k) {
-  if (in.parent && k < in.count()) co_await in.me.receive(*in.parent, in.piece(k));
+  if (in.place.parent && k < in.count()) co_await in.me.receive(*in.place.parent, in.piece(k));
 }
 
 task<> stage(node_broadcast& in, std::size_t k) {
@@ -53,14 +45,14 @@ task<> stage(node_broadcast& in, std::size_t k) {
 
 /// The same of a long one, which comes where it belongs.
 task<> speak_at_length(node_broadcast& in) {
-  if (!in.parent) in.pieces.lend(in.call.result(), pipeline::lending::for_copies);
+  if (!in.place.parent) in.pieces.lend(in.call.result(), pipeline::lending::for_copies);
   // One piece ahead, so that the parent need not wait for it.
   co_await invite_piece(in, 0);
   co_await invite_piece(in, 1);
   co_await collect_piece(in, 0);
   for (std::size_t k = 0; k < in.count(); ++k) {
     co_await invite_piece(in, k + 2);
-    auto passed_on = pass_on(in, in.piece(k));
+    auto passed_on = pass_on(in.me, in.place, in.piece(k));
     auto staged = stage(in, k);
     auto next = collect_piece(in, k + 1);
     co_await when_all(std::move(passed_on), std::move(staged), std::move(next));
@@ -70,13 +62,21 @@ task<> speak_at_length(node_broadcast& in) {
 
 }  // namespace
 
+task<> pass_on(context& me, const tree_place& place, std::span<const std::byte> piece) {
+  for (const auto& level : place.children) {
+    pooled_list<task<>> all;
+    for (const std::size_t child : level) all.push_back(me.send(child, piece));
+    co_await when_all(std::move(all));
+  }
+}
+
 node_broadcast::node_broadcast(context& me, const arguments& call, const segments& cut)
     : me(me), call(call), pieces(me, 0, cut) {}
 
 task<> speak(node_broadcast& in) {
   if (in.call.count == 0) {
     co_await receive(in, {});
-    co_await pass_on(in, {});
+    co_await pass_on(in.me, in.place, {});
   } else if (is_short(in.call) && in.me.node().size() > 1) {
     co_await speak_through_stage(in);
   } else {

@@ -10,13 +10,20 @@
 /// it on, and shares it with its local peers.
 namespace muster::algos {
 
+/// Of a rank that speaks for its node, among these.
+struct tree_place {
+  std::optional<std::size_t> parent;               ///< whom it receives from; of the root nobody
+  pooled_list<pooled_list<std::size_t>> children;  ///< whom it sends to, so many at once
+};
+
+/// Sends a piece to all children.
+task<> pass_on(context& me, const tree_place& place, std::span<const std::byte> piece);
+
 struct node_broadcast {
   context& me;
   const arguments& call;
-  pipeline pieces;  ///< the speaker's
-  // Of a speaker:
-  std::optional<std::size_t> parent;               ///< whom it receives from; of the root nobody
-  pooled_list<pooled_list<std::size_t>> children;  ///< whom it sends to, so many at once
+  pipeline pieces;   ///< the speaker's
+  tree_place place;  ///< a speaker's
 
   node_broadcast(context& me, const arguments& call, const segments& cut);
 
