@@ -31,7 +31,8 @@ struct waiting_policy {
   unsigned looks_before_suspending = 0;  ///< by a wait itself, before it leaves it to the engine
   unsigned looks_at_other_cores = 0;     ///< the same, where all that is awaited runs elsewhere
   unsigned spins = 0;                    ///< looks by the engine before the first yield, at most
-  clock_time spin_for = clock_time(0);   ///< how long they may take, where a look is a system call
+  /// How long they may take, where a look is a system call.
+  clock_time spin_for = clock_time::max();
   clock_time yield_for = clock_time(0);  ///< how long to go on looking, yielding in between
   idling when_idle = idling::sleeps;     ///< and afterwards
 
