@@ -59,7 +59,11 @@ bool is_published(const arguments& call) { return call.bytes() <= wire::short_st
 task<> publish(context& me, const arguments& call) {
   const tree_place mine = place_in_tree(me, call);
   if (mine.parent) co_await me.expect(*mine.parent, call.result());
-  me.publish(call.result());
+  if (me.node().size() > 1) {
+    me.publish(call.result());
+  } else {
+    me.arrive();
+  }
   co_await pass_on(me, mine, call.result());
 }
 

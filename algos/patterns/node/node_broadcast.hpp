@@ -10,7 +10,7 @@
 /// it on, and shares it with its local peers.
 namespace muster::algos {
 
-/// Of a rank that speaks for its node, among these.
+/// Where a rank that speaks for its node is in the tree of all that do.
 struct tree_place {
   std::optional<std::size_t> parent;               ///< whom it receives from; of the root nobody
   pooled_list<pooled_list<std::size_t>> children;  ///< whom it sends to, so many at once
