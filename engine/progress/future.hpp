@@ -112,14 +112,14 @@ public:
 
 template <class T>
 started<T> run_started(engine& /*where*/, task<T> work) {
+  // A local: it is gone when the end is told, which a parameter of this coroutine need not be.
+  task<T> mine = std::move(work);
   // It may have been posted just before it, or the engine, was stopped. No deadline is asked for:
   // neither scope has one.
   const coroutine_place here = co_await this_coroutine{};
   if (here.scope->stopped(clock_time(0))) {
     throw error(errc::stopped, "start: stopped before the operation began");
   }
-  // A local: it is gone when the end is told, which a parameter of this coroutine need not be.
-  task<T> mine = std::move(work);
   co_return co_await std::move(mine);
 }
 
