@@ -108,6 +108,9 @@ struct arguments {
   const block_layout* receive_blocks = nullptr;
   const neighborhood* neighbors = nullptr;
   tuning how;  ///< set with the algorithm
+  /// Whoever calls can carry it out in another way, should an algorithm be chosen that leaves it to
+  /// him. The same on all ranks.
+  bool may_be_left = false;
 
   bool in_place() const noexcept { return is_scatter() ? receive == nullptr : send == nullptr; }
   std::size_t element() const noexcept {

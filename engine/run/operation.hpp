@@ -67,6 +67,9 @@ public:
   /// Runs what `text` chooses, whatever the team would; see `team::choose`. Before it begins.
   void choose(std::string_view text);
 
+  /// What it runs.
+  const algorithm& chosen() const noexcept { return *prepared_.chosen; }
+
   /// Takes its place in the team's order before it begins, or ends without beginning.
   void reserve() noexcept;
   /// \param why not null

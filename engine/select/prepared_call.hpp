@@ -53,7 +53,8 @@ private:
            static_cast<std::uint64_t>(call.op) << 16 |
            static_cast<std::uint64_t>(call.order) << 24 |
            static_cast<std::uint64_t>(call.send == nullptr) << 32 |
-           static_cast<std::uint64_t>(call.receive == nullptr) << 33;
+           static_cast<std::uint64_t>(call.receive == nullptr) << 33 |
+           static_cast<std::uint64_t>(call.may_be_left) << 34;
   }
   /// Whether it has what may change behind a pointer.
   static bool has_pointers(const arguments& call) noexcept {

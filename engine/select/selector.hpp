@@ -38,6 +38,10 @@ public:
   /// to automatic selection. The same on every rank, or the next call fails as mismatched.
   /// \throws as `find`
   void choose(collective what, std::string_view text);
+  /// What was chosen so; without a row: nothing.
+  const choice& chosen(collective what) const noexcept {
+    return chosen_[static_cast<std::size_t>(what)];
+  }
   /// Selects by a table from now on, where one of its rules matches and suits and nothing was
   /// chosen by hand. The same on every rank, or calls fail as mismatched.
   /// \throws as `find`, for a rule that names no algorithm

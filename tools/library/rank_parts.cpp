@@ -91,9 +91,19 @@ engine_options options_for(const wire::fabric& reach, const rank_place& where,
   return options;
 }
 
-/// What comes with Muster names Muster's own algorithms.
+/// Whether they are Muster's own, perhaps with others behind them.
+bool begins_with_own(catalog algorithms) {
+  const catalog own = default_algorithms();
+  const auto same_row = [](const algorithm& one, const algorithm& other) {
+    return one.run == other.run && one.what == other.what;
+  };
+  return algorithms.size() >= own.size() &&
+         std::equal(own.begin(), own.end(), algorithms.begin(), same_row);
+}
+
+/// What comes with Muster names Muster's own algorithms, and under an MPI the MPI's.
 std::shared_ptr<const selection_table> table_of(catalog algorithms, nodes_joined_by network) {
-  if (algorithms.data() != default_algorithms().data()) return nullptr;
+  if (!begins_with_own(algorithms)) return nullptr;
   if (network == nodes_joined_by::tcp) return tune::table_for_tcp();
   if (network == nodes_joined_by::mpi) return tune::table_for_mpi();
   return tune::table_for_made_up_nodes();

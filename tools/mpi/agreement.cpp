@@ -39,6 +39,7 @@ std::uint64_t digest(const settings& of) {
   std::uint64_t bits =
       mix_bits(static_cast<std::uint64_t>(of.progress.who) * 2 + (of.report ? 1 : 0));
   bits = mix_bits(bits + static_cast<std::uint64_t>(of.net));
+  bits = mix_bits(bits + of.choices);
   for (const auto& one : of.enabled) {
     for (const bool form : one) bits = mix_bits(bits + (form ? 1 : 2));
   }
@@ -76,8 +77,9 @@ void check_settings(const std::vector<introduction>& all, std::size_t rank,
       all, [&](const introduction& one) { return one.settings != all[0].settings; });
   if (other == all.end()) return;
   give_up(rank == 0, "rank " + std::to_string(other - all.begin()) +
-                         " has other values of MUSTER_ENABLE, MUSTER_NET, MUSTER_PROGRESS or "
-                         "MUSTER_REPORT than rank 0; expected the same on all ranks");
+                         " has other values of MUSTER_ENABLE, MUSTER_NET, MUSTER_PROGRESS, "
+                         "MUSTER_REPORT or a variable that chooses an algorithm than rank 0; "
+                         "expected the same on all ranks");
 }
 
 }  // namespace

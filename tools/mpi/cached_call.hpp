@@ -33,8 +33,11 @@ public:
   /// \throws error `errc::invalid_argument` where it has not
   task<> again(team& on, const call& now);
 
-  /// Whether it has been made ready, and the one before has ended.
-  bool is_ready() const noexcept { return ready_ != nullptr && !ready_->is_out(); }
+  /// Whether it has been made ready, the one before has ended, and nothing remains to be done
+  /// behind it.
+  bool is_ready() const noexcept { return ready_ != nullptr && !is_left_ && !ready_->is_out(); }
+  /// Of one that has been made ready: the MPI is then to be called.
+  bool is_left() const noexcept { return is_left_; }
   /// The same of one that is ready, begun: what remains of it, as `operation::run_here`.
   task<> again_here(const call& now) noexcept {
     operation& one = *ready_;
@@ -64,6 +67,7 @@ private:
   bool moves_receive_;
   std::ptrdiff_t refused_distance_;
   std::unique_ptr<operation, operation::dropping> ready_;
+  bool is_left_ = false;
 };
 
 }  // namespace muster::mpi

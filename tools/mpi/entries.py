@@ -173,6 +173,7 @@ def entry(collective, form, vendor, suffix, count, displacement):
             f"  if (in == nullptr) return beneath({arguments});",
             *made,
             f"  const answer taken = in->{form}(what{last});",
+            *(["  const shim::leaving here(taken);"] if form == "blocking" else []),
             f"  return taken.by_muster ? taken.code : beneath({arguments});",
             "}",
             "",

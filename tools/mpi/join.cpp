@@ -19,6 +19,7 @@
 #include "tools/library/progress_choice.hpp"
 #include "tools/library/recording.hpp"
 #include "tools/mpi/cores.hpp"
+#include "tools/mpi/left_to_mpi.hpp"
 #include "tools/mpi/node.hpp"
 #include "transports/cluster/bootstrap.hpp"
 #include "transports/cluster/job.hpp"
@@ -30,9 +31,19 @@
 namespace muster::mpi {
 namespace {
 
-class joined_world final : public node {
+/// What collectives choose from.
+struct known_algorithms {
+  std::vector<algorithm> rows = with_mpi(default_algorithms());
+
+  world_options into(world_options options) const {
+    options.algorithms = rows;
+    return options;
+  }
+};
+
+class joined_world final : private known_algorithms, public node {
 public:
-  joined_world(bootstrap& among, const world_options& options) : world_(among, options) {}
+  joined_world(bootstrap& among, const world_options& options) : world_(among, into(options)) {}
   muster::team& team() noexcept override { return world_.team(); }
   muster::engine& engine() noexcept override { return world_.engine(); }
   void give_up() noexcept override {}  // ranks of one machine end without each other
@@ -41,14 +52,14 @@ private:
   world world_;
 };
 
-class joined_machines final : public node {
+class joined_machines final : private known_algorithms, public node {
 public:
   /// \param by the messages by which `where` reaches others; null: it does otherwise
   joined_machines(cluster::job of, network_place where, const world_options& options,
                   std::unique_ptr<messenger> by = nullptr)
       : by_(std::move(by)),
         job_(std::move(of)),
-        rank_(make_job_rank(job_, std::move(where), {options, profile::folder_asked_for()})) {
+        rank_(make_job_rank(job_, std::move(where), {into(options), profile::folder_asked_for()})) {
     const auto here = job_.ranks_here();
     if (here.size() == 1) return;
     deaths_.emplace(job_.here(), job_.here().joined_as(),

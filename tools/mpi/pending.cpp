@@ -32,6 +32,7 @@ pending::pending(std::shared_ptr<persistent_operation> of)
 void pending::prepare(types& known) {
   if (known_ != nullptr) return;
   what_.emplace(now_, known, on_->rank(), on_->size(), on_->neighbors_of(now_.what));
+  what_->pack();
   if (what_->means_the_same_again(now_)) {
     known_ = std::make_unique<cached_call>(now_, what_->arguments(), on_->rank());
   }

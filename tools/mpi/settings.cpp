@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <muster/base/error.hpp>
+#include <muster/base/random.hpp>
 #include <muster/environment/environment.hpp>
 
 namespace muster::mpi {
@@ -25,6 +26,18 @@ bool enable_one(settings& in, std::string_view name) {
     }
   }
   return false;
+}
+
+std::uint64_t digest_choices() {
+  std::uint64_t bits = 0;
+  for (std::size_t what = 0; what < collectives; ++what) {
+    const char* const text = environment::read(environment_name(static_cast<collective>(what)));
+    for (const char one : std::string_view(text == nullptr ? "" : text)) {
+      bits = mix_bits(bits + static_cast<unsigned char>(one));
+    }
+    bits = mix_bits(bits + what);
+  }
+  return bits;
 }
 
 template <class Read>
@@ -77,6 +90,7 @@ settings settings::from_environment() {
                 [&](std::string_view text) { choose_progress(result, text); });
   read_variable(environment::net, [&](std::string_view text) { choose_net(result, text); });
   result.report = wants_report();
+  result.choices = digest_choices();
   return result;
 }
 

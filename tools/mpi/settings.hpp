@@ -28,6 +28,9 @@ struct settings {
   progress_choice progress;                      ///< MUSTER_PROGRESS
   between_machines net = between_machines::mpi;  ///< MUSTER_NET
   bool report = false;  ///< MUSTER_REPORT: whether to say at the end what was done
+  /// MUSTER_ALLTOALL and its like, all of them in one number: a rank that leaves calls to the MPI
+  /// is not heard of by others that do not.
+  std::uint64_t choices = 0;
 
   bool takes(routine which, form how) const noexcept {
     return enabled[static_cast<std::size_t>(which)][static_cast<std::size_t>(how)];

@@ -41,6 +41,7 @@ namespace muster::mpi {
 struct answer {
   bool by_muster = false;
   int code = MPI_SUCCESS;
+  bool is_left = false;  ///< not by Muster, which chose to leave it, see `left_to_mpi`
 };
 
 /// What stands between a program and its MPI, from MPI_Init to MPI_Finalize.
@@ -108,7 +109,7 @@ public:
   /// to its end, which takes less than the MPI's own waiting would.
   static void awaited(MPI_Request request);
   /// See `choose_function`.
-  static bool choose(const arguments& like, const char* algorithm, fixed_text<200>& said);
+  static bool choose(arguments like, const char* algorithm, fixed_text<200>& said);
 
   /// The program looks at requests: completes those of collectives that have ended where the MPI's
   /// own progress cannot.
@@ -135,6 +136,29 @@ public:
 
   private:
     shim* in_;
+  };
+
+  /// For as long as the MPI carries out what Muster chose to leave to it: a rank that called
+  /// something else, and waits for this one, is told so from the MPI's progress.
+  class leaving {
+  public:
+    explicit leaving(const answer& how) noexcept : is_left_(how.is_left) {
+      if (is_left_) begin();
+    }
+    ~leaving() {
+      if (is_left_) left_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    leaving(const leaving&) = delete;
+    leaving& operator=(const leaving&) = delete;
+
+  private:
+    // seq_cst: see resume_hook.
+    static void begin() noexcept {
+      left_.fetch_add(1, std::memory_order_seq_cst);
+      resume_hook();
+    }
+
+    bool is_left_;
   };
 
 private:
@@ -172,6 +196,13 @@ private:
   /// A call that it does not take.
   void pass(kind of);
   bool is_left(const call& what, form how, communicator& on);
+  /// Whether a call may take its place in the team's order and then be left to the MPI: taking it
+  /// costs little where no thread has to be woken for it.
+  bool may_be_left(kind of) const noexcept;
+  /// Whether somebody chose to leave others to the MPI: they go there at once.
+  bool is_left_by_hand(kind of, const communicator& on) const;
+  /// Of one that has taken its place in the team's order.
+  answer leave(kind of);
   /// Why what only the MPI combines cannot be combined where calls of the form are driven; or null.
   const char* mpi_may_not_combine(form how) const noexcept;
   void mark_arrivals(std::uint64_t label) noexcept {
@@ -242,6 +273,9 @@ private:
   pending_stack done_with_;        // by the program, and to be deleted
   /// Of the process, so that the MPI's progress need not look at the shim where there are none.
   static inline std::atomic<std::size_t> under_way_{0};
+  /// Calls that are left to the MPI just now, and looks meanwhile.
+  static inline std::atomic<std::size_t> left_{0};
+  static inline std::atomic<std::size_t> looks_while_left_{0};
   std::atomic<bool> any_persistent_{false};  ///< there was one
 };
 

@@ -5,10 +5,19 @@
 
 #include <muster/run/prepare.hpp>
 
+#include "tools/mpi/left_to_mpi.hpp"
 #include "tools/mpi/shim.hpp"
 
 namespace muster::mpi {
 namespace {
+
+/// Why a call is left that Muster could carry out.
+constexpr const char* as_selected = "as selected";
+
+/// Whether it was `left_to_mpi`.
+bool is_left_by_choice(const arguments& what, team& on) {
+  return what.may_be_left && is_left_to_mpi(*on.prepare_call(what).chosen);
+}
 
 /// The most that a call needs, as far as is known before its communicator has a team.
 stage_kind stages_for(const communicator& on, const arguments& what) {
@@ -47,6 +56,7 @@ bool shim::is_left(const call& what, form how, communicator& on) {
   if (reason == nullptr && has_neighbors(collective_of(what.what)) && on.neighbors() == nullptr) {
     reason = "no topology";
   }
+  if (reason == nullptr && is_left_by_hand({what.what, how}, on)) reason = as_selected;
   if (reason == nullptr) reason = reason_to_leave(what, types_, mpi_may_not_combine(how));
   if (reason == nullptr) {
     if (!on.defect().empty()) throw error(errc::resource, on.defect());
@@ -54,6 +64,23 @@ bool shim::is_left(const call& what, form how, communicator& on) {
   }
   if (tally_.wanted()) tally_.left({what.what, how}, reason);
   return true;
+}
+
+bool shim::may_be_left(kind of) const noexcept {
+  return settings_.progress.who == progress_choice::by::caller &&
+         mpi::may_be_left(collective_of(of.which), of.how);
+}
+
+bool shim::is_left_by_hand(kind of, const communicator& on) const {
+  if (may_be_left(of)) return false;
+  const team& chosen_for = on.is_made() ? on.team() : node_->team();
+  const algorithm* const row = chosen_for.selector().chosen(collective_of(of.which)).row;
+  return row != nullptr && is_left_to_mpi(*row);
+}
+
+answer shim::leave(kind of) {
+  if (tally_.wanted()) tally_.left(of, as_selected);
+  return {.is_left = true};
 }
 
 const char* shim::mpi_may_not_combine(form how) const noexcept {
@@ -74,6 +101,7 @@ answer shim::blocking_on_host(const call& what) {
     on->leaving_barriers().begin(what, on->rank());
     if (cached_call* const before = on->recall(what)) {
       carry_out(of, before->again(on->team(), what));
+      if (before->is_left()) return leave(of);
       on->leaving_barriers().end(on->team());
       note(of, watch, on->team(), before->meant());
       return {true, MPI_SUCCESS};
@@ -81,8 +109,12 @@ answer shim::blocking_on_host(const call& what) {
     if (on->in_the_making() || !waiting_.empty()) await_made(*on);
     if (is_left(what, form::blocking, *on)) return {};
     translation own(what, types_, on->rank(), on->size(), on->neighbors_of(what.what));
+    if (may_be_left(of)) own.may_be_left();
     if (own.means_the_same_again(what)) on->remember(what, own.arguments());
+    const bool leaves = is_left_by_choice(own.arguments(), on->team());
+    if (!leaves) own.pack();
     carry_out(of, own.begin(on->team()));
+    if (leaves) return leave(of);
     own.finish();
     note(of, watch, on->team(), own.arguments());
     return {true, MPI_SUCCESS};

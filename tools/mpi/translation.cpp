@@ -384,7 +384,7 @@ void translation::point_at_operands(const call& from, const type_facts& type,
 // ---- elements that do not lie flat
 
 std::byte* translation::flatten(const scattered_elements& all, wanted use, std::byte* room) {
-  if (use != wanted::written) pack(all, room);
+  if (use != wanted::written) to_pack_.push_back({room, all});
   if (use != wanted::read) to_unpack_.emplace_back(room, all);
   return room;
 }
@@ -397,7 +397,7 @@ std::byte* translation::flat_operand(const side& vector, void* buffer, std::size
     return scattered_elements(buffer, static_cast<std::int64_t>(count), vector.type, type);
   };
   std::byte* const room = make_room(std::max(read, written) * type.size);
-  pack(stretch(read), room);
+  to_pack_.push_back({room, stretch(read)});
   if (written != 0) to_unpack_.emplace_back(room, stretch(written));
   return room;
 }
@@ -405,6 +405,10 @@ std::byte* translation::flat_operand(const side& vector, void* buffer, std::size
 std::byte* translation::make_room(std::size_t bytes) {
   packed_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
   return packed_.back().get();
+}
+
+void translation::pack() const {
+  for (const packing& one : to_pack_) mpi::pack(one.from, one.room);
 }
 
 void translation::finish() {

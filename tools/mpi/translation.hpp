@@ -26,20 +26,25 @@ namespace muster::mpi {
 const char* reason_to_leave(const call& what, types& known, const char* mpi_may_not_combine);
 
 /// A call in Muster's terms, with all that must live as long as it runs. Elements that are not
-/// contiguous are packed here, and unpacked by `finish`; neither happens to others.
+/// contiguous are packed by `pack`, and unpacked by `finish`; neither happens to others.
 class translation {
 public:
   /// \param with the rank's neighbors, of a call that has such; outlives this
-  /// \throws rejected, or error where the MPI cannot pack
+  /// \throws rejected
   translation(const call& from, types& known, std::size_t rank, std::size_t ranks,
               const neighborhood* with = nullptr);
   translation(const translation&) = delete;
   translation& operator=(const translation&) = delete;
 
   const muster::arguments& arguments() const noexcept { return call_; }
+  /// The caller can still go to the MPI, see `left_to_mpi`.
+  void may_be_left() noexcept { call_.may_be_left = true; }
   /// Whether a call that is written alike means the same, on the buffers that it names: it names no
   /// array and nothing that can be freed, and nothing was packed.
   bool means_the_same_again(const call& from);
+  /// Before it begins, on a thread that may call the MPI: reads what the call sends. \throws error
+  /// where the MPI cannot pack
+  void pack() const;
   /// The operation, to be started.
   task<> begin(team& on) const;
   /// The operation has succeeded. \throws error where the MPI cannot unpack
@@ -106,7 +111,12 @@ private:
   layout sent_;
   layout received_;
   std::unique_ptr<combined_by_mpi> combiner_;
+  struct packing {
+    std::byte* room;
+    scattered_elements from;
+  };
   std::vector<std::unique_ptr<std::byte[]>> packed_;
+  std::vector<packing> to_pack_;
   std::vector<unpacking> to_unpack_;
 };
 

@@ -1,5 +1,5 @@
-// What a wrong call returns, and whom it tells. Arguments: `alone` without the shim, `fatal` to end
-// by the default error handler.
+// What a wrong call returns, and whom it tells. Arguments: `alone` without the shim; to end by the
+// default error handler, `fatal`, or `lengths`, which differ between ranks.
 
 #include <algorithm>
 #include <csetjmp>
@@ -319,6 +319,12 @@ int main(int argc, char** argv) {
   if (mine.has("fatal")) {
     int one = 1;
     MPI_Bcast(&one, 1, MPI_INT, 1000, MPI_COMM_WORLD);
+    return 0;  // not reached
+  }
+  if (mine.has("lengths")) {
+    std::vector<int> many(1000);
+    MPI_Bcast(many.data(), mine.rank() == 0 ? 1000 : 1, MPI_INT, 1, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, many.data(), 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     return 0;  // not reached
   }
   MPI_Comm on = MPI_COMM_NULL;

@@ -10,6 +10,7 @@ most=16   # ranks
 lengths=2 # with which `operations` makes each call
 status=0
 env=() # VARIABLE=VALUE, for the ranks
+always=() # the same, unless `env` says otherwise of the variable
 with=$shim # preloaded; empty without the shim
 as=()
 hosts= # made of this machine, and the ranks of each, as launchers name them; empty: none
@@ -69,8 +70,9 @@ note_living() {
 }
 # start RANKS COMMAND…
 start() {
-  local ranks=$1 variables=() one
+  local ranks=$1 variables=() one env=("${env[@]}")
   shift
+  for one in "${always[@]}"; do [[ " ${env[*]}" = *" ${one%%=*}="* ]] || env+=("$one"); done
   if [ "$mpi" = openmpi ]; then
     for one in "${env[@]}" ${with:+"LD_PRELOAD=$with"}; do variables+=(-x "$one"); done
   else
@@ -146,6 +148,9 @@ by_muster() {
 profiled() { grep '^profiler:' "$out" | sort; }
 # says_only LINE…: its output is these lines alone, in any order.
 says_only() { [ "$status" = 0 ] && [ "$(sort "$out")" = "$(printf '%s\n' "$@" | sort)" ]; }
+# A table that leaves barriers, and blocking calls of 100 bytes and more, to the MPI. Programs then find its faults, too,
+# but for `alone 1`.
+leaving=MUSTER_TABLE=$PWD/tests/tools/mpi/left_to_mpi.json
 # What a job might leave: files, sockets, processes.
 traces() {
   ls /dev/shm "$shared" "$PWD"
@@ -429,13 +434,30 @@ case $part in
     env=(MUSTER_ENABLE=alltoall,ialltoall MUSTER_REPORT=1)
     check "two enabled: report" reports 3 "$(program fortran)"
     check "two enabled: taken, and no other" took_only alltoall ialltoall
+    env=("$leaving")
+    for name in collectives remembered layouts nothing fortran; do
+      check "$name, calls left to the MPI by a table" right 3 "$name" alone 1
+    done
+    env+=(MUSTER_REPORT=1)
+    check "calls left to the MPI by a table: report" reports 3 "$(program collectives)" alone 1
+    check "calls left to the MPI by a table: some blocking ones" matches '^muster: alltoall .*MPI [0-9]+ \(as selected\)'
+    check "calls left to the MPI by a table: others are not" took ialltoall
+    check "calls of two lengths, one left to the MPI, end the job" fails 2 "$(program errors)" lengths
+    check "calls of two lengths, one left to the MPI: says so" matches '^muster: .*operation .* is bcast\('
+    env=(MUSTER_ALLTOALL=mpi MUSTER_ALLTOALLV=mpi MUSTER_NEIGHBOR_ALLTOALL=mpi)
+    for name in collectives requests; do check "$name, calls left to the MPI by hand" right 3 "$name" alone 1; done
+    env+=(MUSTER_REPORT=1)
+    check "calls left to the MPI by hand: report" reports 3 "$(program collectives)" alone 1
+    for call in alltoall ialltoall alltoallv alltoallw; do
+      check "calls left to the MPI by hand: $call" matches "^muster: $call +[0-9]+ .*MPI \(as selected\)"
+    done
     for bad in MUSTER_ENABLE=alltoal MUSTER_PROGRESS=sometimes MUSTER_PROGRESS=thread:core=x MUSTER_NET=pigeon; do
       env=("$bad")
       check "$bad is refused" fails 2 "$(program requests)"
       check "$bad is refused: says so" matches "muster: ${bad%%=*}: .*expected"
     done
     env=()
-    for other in MUSTER_ENABLE=bcast MUSTER_PROGRESS=thread MUSTER_NET=tcp MUSTER_REPORT=1; do
+    for other in MUSTER_ENABLE=bcast MUSTER_PROGRESS=thread MUSTER_NET=tcp MUSTER_REPORT=1 MUSTER_ALLTOALL=mpi; do
       start_with_odd "export $other"
       check "$other on one rank alone is refused" eval '[ "$status" != 0 ] && [ "$status" != 124 ]'
       check "$other on one rank alone is refused: says so" \
@@ -445,6 +467,14 @@ case $part in
   hosts)
     printf '#!/bin/sh\nexec %s --rsh "$@"\n' "$PWD/tools/hosts" >"$folder/rsh"
     chmod +x "$folder/rsh"
+    # Muster's algorithms alone: the MPI has faults of its own.
+    python3 - >"$folder/own.json" <<'PYTHON'
+import json
+table = json.load(open("tools/library/tables/mpi.json"))
+table["rules"] = [rule for rule in table["rules"] if rule["algorithm"] != "mpi"]
+print(json.dumps(table))
+PYTHON
+    always=("MUSTER_TABLE=$folder/own.json")
     names=(collectives communicators layouts operations remembered requests threads nothing neighbors persistent fortran)
     # MPICH's ranks take minutes over TCP where they share cores. Of two ranks on two hosts that both are root, neither
     # learns of it before the next call, which has no roots to name: `errors` asks for more.
@@ -456,6 +486,12 @@ case $part in
     env=(MUSTER_REPORT=1 MUSTER_NET=leave)
     check "calls between hosts left to the MPI: report" reports $ranks "$(program collectives)" alone 1
     check "calls between hosts left to the MPI: why" says 'ranks on several machines'
+    env=("$leaving")
+    for name in collectives remembered; do
+      check "$name, $hosts, calls left to the MPI by a table" right $ranks "$name" alone 1
+    done
+    check "over hosts: calls of two lengths, one left to the MPI, end the job" fails $ranks "$(program errors)" lengths
+    check "over hosts: calls of two lengths, one left to the MPI: says so" matches '^muster: .*operation .* is bcast\('
     env=(MUSTER_REPORT=1)
     check "over hosts: a rank that cannot begin: report" reports $ranks "$(program scarce)" begin
     check "over hosts: a rank that cannot begin: why" says 'all calls go to the MPI'

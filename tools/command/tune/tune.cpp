@@ -17,11 +17,17 @@
 #include "tools/command/sim/models.hpp"
 #include "tools/command/tune/stopwatches.hpp"
 #include "tools/library/table.hpp"
+#include "tools/mpi/left_to_mpi.hpp"
 #include "tools/report/plot.hpp"
 #include "tools/report/sizes.hpp"
 
 namespace muster::tune {
 namespace {
+
+/// What is tried of the catalog, and under an MPI what that has.
+std::vector<algorithm> rows_to_try(catalog known, bool under_mpi) {
+  return under_mpi ? mpi::with_mpi(known) : std::vector<algorithm>(known.begin(), known.end());
+}
 
 /// Where only some ranks know how much there is to do, a table says nothing of sizes.
 void require_agreed_sizes(std::span<const collective> all) {
@@ -64,9 +70,11 @@ std::vector<winner> measure(const std::vector<spot>& spots, catalog rows, const 
     found.push_back(fastest(at, rows, time));
     meter.clear();
     if (!found.back().algorithm.empty()) {
-      fmt::print("{:<44} {:<28} {:>10} {:>6.2f}\n", text_of(at), found.back().algorithm,
-                 bench::readable_time(found.back().us),
-                 found.back().automatic_us / found.back().us);
+      const winner& best = found.back();
+      const double us = is_left(best) ? best.mpi_us : best.us;
+      fmt::print("{:<44} {:<28} {:>10} {:>6.2f}\n", text_of(at),
+                 is_left(best) ? mpi::left_to_mpi : best.algorithm, bench::readable_time(us),
+                 best.automatic_us / us);
       std::fflush(stdout);
     }
     meter.advance();
@@ -81,6 +89,7 @@ int run(const options& wanted) {
   bench::require_writable(wanted.plot, "--plot");
   require_agreed_sizes(wanted.collectives);
   const catalogs::extended_catalog known(wanted.catalog_file);
+  const std::vector<algorithm> tried = rows_to_try(known.rows(), wanted.shim_under.has_value());
   const std::vector<spot> spots = spots_of(wanted);
   bench::progress_meter meter(spots.size(), wanted.quiet, "muster tune");
   const bool simulate = !wanted.machine.empty();
@@ -89,7 +98,7 @@ int run(const options& wanted) {
   const stopwatch time =
       simulate ? simulated(simulator::find_model(wanted.machine), known.rows(), wanted.calls)
                : real_ranks(wanted, [&meter](const std::string& text) { meter.note(text); });
-  const std::vector<winner> found = measure(spots, known.rows(), time, meter);
+  const std::vector<winner> found = measure(spots, tried, time, meter);
   const std::string text = to_json(make_table(found), where);
   if (wanted.table.empty()) {
     fmt::print("{}", text);

@@ -37,6 +37,7 @@ struct winner {
   std::string second;  ///< the next best
   double second_us = 0;
   double automatic_us = 0;  ///< with what is selected without a table; 0: not known
+  double mpi_us = 0;        ///< left to the MPI, see `mpi::left_to_mpi`; 0: not tried
 };
 
 /// Microseconds that a call takes with each of these algorithms, of which one may be
@@ -49,12 +50,18 @@ using stopwatch = std::function<times(const spot&, std::span<const std::string> 
 std::vector<std::string> candidates(catalog rows, collective what, std::size_t ranks_a_node);
 
 winner fastest(const spot& at, catalog rows, const stopwatch& time);
+/// Whether calls there are to be left to the MPI.
+bool is_left(const winner& at);
 
 /// Rules from winners: sizes, nodes and ranks between two that were tried go with the larger one,
 /// those beyond the largest with it, sizes below the smallest with that. An algorithm gives way to
 /// another only where that is faster by more than `worth_changing`; so does what is selected
 /// without a table.
+///
+/// Where the MPI is faster by more than `worth_leaving`, a rule before those leaves calls to it
+/// that can be.
 inline constexpr double worth_changing = 0.03;
+inline constexpr double worth_leaving = 0.05;
 selection_table make_table(const std::vector<winner>& found);
 
 struct options {

@@ -10,6 +10,7 @@
 
 #include "tools/command/bench/measured.hpp"
 #include "tools/command/tune/tune.hpp"
+#include "tools/mpi/left_to_mpi.hpp"
 
 namespace muster::tune {
 namespace {
@@ -113,6 +114,8 @@ winner fastest(const spot& at, catalog rows, const stopwatch& time) {
     if (!taken[i]) continue;
     if (tried[i] == bench::automatic) {
       best.automatic_us = *taken[i];
+    } else if (tried[i] == mpi::left_to_mpi) {
+      best.mpi_us = *taken[i];
     } else {
       consider(best, tried[i], *taken[i]);
     }
@@ -120,9 +123,40 @@ winner fastest(const spot& at, catalog rows, const stopwatch& time) {
   return best;
 }
 
+bool is_left(const winner& at) {
+  const double own_us = automatic_is_as_good(at) ? at.automatic_us : at.us;
+  return at.mpi_us > 0 && own_us > at.mpi_us * (1 + worth_leaving);
+}
+
+namespace {
+
+std::vector<selection_table::rule> rules_that_leave(const std::vector<winner>& found,
+                                                    std::map<collective, grid>& grids) {
+  std::vector<selection_table::rule> rules;
+  const winner* last = nullptr;
+  for (const winner& each : found) {
+    if (each.algorithm.empty()) continue;
+    if (!is_left(each)) {
+      last = nullptr;
+      continue;
+    }
+    selection_table::rule next = rule_for(each, grids[each.at.what]);
+    next.algorithm = mpi::left_to_mpi;
+    if (last != nullptr && goes_on_with(last->at, each.at)) {
+      rules.back().bytes.last = next.bytes.last;
+    } else {
+      rules.push_back(next);
+    }
+    last = &each;
+  }
+  return rules;
+}
+
+}  // namespace
+
 selection_table make_table(const std::vector<winner>& found) {
   std::map<collective, grid> grids = grids_of(found);
-  std::vector<selection_table::rule> rules;
+  std::vector<selection_table::rule> rules = rules_that_leave(found, grids);
   const winner* last = nullptr;
   for (const winner& each : found) {
     if (each.algorithm.empty()) continue;

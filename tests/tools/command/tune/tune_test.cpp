@@ -16,6 +16,7 @@
 #include "tests/support/says.hpp"
 #include "tools/command/tune/tune.hpp"
 #include "tools/library/table.hpp"
+#include "tools/mpi/left_to_mpi.hpp"
 
 namespace muster::tune {
 namespace {
@@ -105,11 +106,55 @@ TEST_CASE("the largest number of nodes tried stands for more, whatever was tried
   CHECK(table.rules()[2].ranks_a_node.first == 5);
 }
 
+TEST_CASE(
+    "where the MPI is faster by more than a little a rule before the others leaves calls to it") {
+  const auto with_mpi = [](winner of, double us) {
+    of.mpi_us = us;
+    return of;
+  };
+  const selection_table table = make_table({
+      with_mpi(won(2, 8, "flat", 1, "bruck", 2), 0.97),
+      with_mpi(won(2, 64, "flat", 1, "bruck", 2), 0.5),
+      with_mpi(won(2, 512, "bruck", 1, "flat", 2), 0.6),
+      with_mpi(won(2, 4096, "bruck", 1, "flat", 2, 1.01), 1.2),
+      with_mpi(won(4, 8, "flat", 1, "bruck", 2, 1.02), 0.98),
+  });
+  REQUIRE(table.rules().size() == 3);
+  CHECK(table.rules()[0].algorithm == "mpi");
+  CHECK(table.rules()[0].nodes.last == 2);
+  CHECK(table.rules()[0].bytes.first == 9);
+  CHECK(table.rules()[0].bytes.last == 512);
+  CHECK(table.rules()[1].algorithm == "flat");
+  CHECK(table.rules()[1].bytes.last == 64);
+  CHECK(table.rules()[2].algorithm == "bruck");
+  CHECK(table.rules()[2].bytes.last == 512);
+}
+
+TEST_CASE("the MPI is tried with the others, and is none of Muster's own") {
+  const std::vector<algorithm> rows = mpi::with_mpi(algos::catalog());
+  const stopwatch time = [](const spot&, std::span<const std::string> algorithms) {
+    times taken;
+    for (const std::string& each : algorithms) taken.push_back(each == "mpi" ? 1 : 2);
+    return taken;
+  };
+  const winner best = fastest({collective::allgather, 2, 4, 64}, rows, time);
+  CHECK(best.mpi_us == 1);
+  CHECK(best.us == 2);
+  CHECK(best.algorithm != "mpi");
+  CHECK(is_left(best));
+}
+
+/// Those of one table are also the MPI's.
+thread_options with_all_algorithms() {
+  static const std::vector<algorithm> rows = mpi::with_mpi(algos::catalog());
+  return {.algorithms = rows};
+}
+
 TEST_CASE("the tables that come with Muster say nothing of one node, and are known algorithms") {
   for (const auto& table :
        {table_for_networks(), table_for_tcp(), table_for_mpi(), table_for_made_up_nodes()}) {
     CHECK(!table->rules().empty());
-    run_threads(1, [&](team& alone) { alone.select_by(table); });
+    run_threads(1, [&](team& alone) { alone.select_by(table); }, with_all_algorithms());
     for (const selection_table::rule& each : table->rules()) CHECK(each.nodes.first >= 2);
   }
 }
@@ -132,7 +177,9 @@ TEST_CASE("ranks of uneven nodes select alike by the tables that come with Muste
       of.select_by(table);
       for (const std::size_t count : {1, 100, 5000}) exchange(of, count);
     };
-    run_threads(6, call_all, {.node_of = {0, 0, 0, 1, 1, 2}});
+    thread_options uneven = with_all_algorithms();
+    uneven.node_of = {0, 0, 0, 1, 1, 2};
+    run_threads(6, call_all, uneven);
   }
 }
 

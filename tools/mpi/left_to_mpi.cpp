@@ -1,0 +1,56 @@
+#include "tools/mpi/left_to_mpi.hpp"
+
+#include <cstddef>
+
+#include <muster/coro/task.hpp>
+#include <muster/run/context.hpp>
+
+namespace muster::mpi {
+namespace {
+
+task<> run(context& me, const arguments&) {
+  me.arrive();
+  co_return;
+}
+
+bool at_once(context& me, const arguments&) {
+  me.arrive();
+  return true;
+}
+
+bool is_allowed(const shape&, const machine&, const arguments& call) { return call.may_be_left; }
+bool never(const shape&, const machine&, const arguments&) { return false; }
+stage_kind no_stages(const shape&, const machine&, const arguments&) { return stage_kind::none; }
+
+algorithm row_of(collective what) {
+  return {
+      .id = left_to_mpi,
+      .what = what,
+      .summary = "left to the MPI's own",
+      .source = "MPI-4.0 6",
+      .needs = "a blocking call of an MPI program",
+      .suits = is_allowed,
+      .pays = never,
+      .stages = no_stages,
+      .run = run,
+      .at_once = at_once,
+  };
+}
+
+}  // namespace
+
+std::vector<algorithm> with_mpi(catalog own) {
+  std::vector<algorithm> rows(own.begin(), own.end());
+  for (std::size_t what = 0; what < collectives; ++what) {
+    rows.push_back(row_of(static_cast<collective>(what)));
+  }
+  return rows;
+}
+
+bool is_left_to_mpi(const algorithm& chosen) noexcept { return chosen.run == run; }
+
+bool may_be_left(collective what, form how) noexcept {
+  return how == form::blocking && !has_varying_blocks(what) && !has_neighbors(what);
+}
+
+}  // namespace muster::mpi
