@@ -106,7 +106,7 @@ choice selector::select(const arguments& call, const choice& by_hand) const {
   const auto what = static_cast<std::size_t>(call.what);
   const choice& wanted = by_hand.row != nullptr ? by_hand : chosen_[what];
   const auto suits = [&](const algorithm* row) { return row->suits(shape_, machine_, call); };
-  if (wanted.row != nullptr) {
+  if (wanted.row != nullptr && (!wanted.row->leaves || call.may_be_left)) {
     arguments tuned = call;
     tuned.how = wanted.how;
     if (wanted.row->suits(shape_, machine_, tuned)) return wanted;

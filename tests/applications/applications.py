@@ -281,7 +281,9 @@ def test(application, ranks, check):
     check("silence", not re.search("^muster:", output + silent, re.M), silent)
     calls, share = calls_and_share(reported)
     check("collective calls, most of them Muster's", calls > 0 and share > 50, calls, share)
-    check("all are Muster's but those of one rank", left_to_the_mpi(reported) <= {"one rank"}, reported)
+    # Where some lengths are left, the MPI is faster between hosts.
+    may_be_left = {"one rank", "as selected"} if MAKES_HOSTS else {"one rank"}
+    check("all others are Muster's", left_to_the_mpi(reported) <= may_be_left, reported)
 
 
 def test_all(name, mpi):

@@ -91,19 +91,11 @@ engine_options options_for(const wire::fabric& reach, const rank_place& where,
   return options;
 }
 
-/// Whether they are Muster's own, perhaps with others behind them.
-bool begins_with_own(catalog algorithms) {
-  const catalog own = default_algorithms();
-  const auto same_row = [](const algorithm& one, const algorithm& other) {
-    return one.run == other.run && one.what == other.what;
-  };
-  return algorithms.size() >= own.size() &&
-         std::equal(own.begin(), own.end(), algorithms.begin(), same_row);
-}
-
 /// What comes with Muster names Muster's own algorithms, and under an MPI the MPI's.
-std::shared_ptr<const selection_table> table_of(catalog algorithms, nodes_joined_by network) {
-  if (!begins_with_own(algorithms)) return nullptr;
+std::shared_ptr<const selection_table> table_of(const rank_options& options,
+                                                nodes_joined_by network) {
+  const bool is_own = options.of_world.algorithms.data() == default_algorithms().data();
+  if (!is_own && !options.begins_with_own) return nullptr;
   if (network == nodes_joined_by::tcp) return tune::table_for_tcp();
   if (network == nodes_joined_by::mpi) return tune::table_for_mpi();
   return tune::table_for_made_up_nodes();
@@ -131,7 +123,7 @@ rank_parts::rank_parts(wire::fabric& reach, const rank_place& where, const rank_
                                            where.machine);
     team_->keep_flight_record(flight_);
     choose_from_environment(*team_);
-    if (auto table = tune::table_asked_for(table_of(algorithms, where.network))) {
+    if (auto table = tune::table_asked_for(table_of(options, where.network))) {
       team_->select_by(std::move(table));
     }
     if (options.arrivals) recording_.emplace(*team_, *options.arrivals, where.clock);

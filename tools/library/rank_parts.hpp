@@ -60,6 +60,8 @@ struct rank_options {
   recording_folder arrivals = {};       ///< where to record them, if anywhere
   muster::engine* driven_by = nullptr;  ///< one that is there already, and takes more sources
   bool more_sources = false;            ///< its own engine takes more
+  /// Its algorithms are Muster's own and, behind them, others: Muster's table chooses from them.
+  bool begins_with_own = false;
 };
 
 /// One rank: its engine and team on a fabric that outlives them, in the order in which they depend

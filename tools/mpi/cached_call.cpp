@@ -5,8 +5,6 @@
 #include <muster/base/error.hpp>
 #include <muster/run/perform.hpp>
 
-#include "tools/mpi/left_to_mpi.hpp"
-
 namespace muster::mpi {
 
 task<> cached_call::again(team& on, const call& now) {
@@ -14,7 +12,7 @@ task<> cached_call::again(team& on, const call& now) {
     const task<> first = perform(on, meant_);
     ready_.reset(&operation_of(first, now.function));
     ready_->keep(operation::keeper::plan);
-    is_left_ = is_left_to_mpi(ready_->chosen());
+    is_left_ = ready_->chosen().leaves;
   }
   if (ready_->is_out()) {
     throw error(errc::invalid_argument, std::string(now.function) +

@@ -5,12 +5,12 @@
 
 #include <muster/run/perform.hpp>
 
+#include "tools/mpi/left_to_mpi.hpp"
 #include "tools/mpi/shim.hpp"
 
 namespace muster::mpi {
 
 bool shim::choose(arguments like, const char* algorithm, fixed_text<200>& said) {
-  like.may_be_left = true;
   shim* const self = active().load(std::memory_order_relaxed);
   if (self == nullptr) {
     said = std::string_view("all calls go to the MPI");
@@ -30,7 +30,9 @@ bool shim::choose(arguments like, const char* algorithm, fixed_text<200>& said) 
       world->forget_calls();
       on.choose(like.what, algorithm);
     }
-    said = chosen_algorithm(on, like);
+    const kind of{routine_of(like.what), like.may_be_left ? form::blocking : form::nonblocking};
+    like.may_be_left = self->may_be_left(of);
+    said = self->is_left_by_hand(of, *world) ? left_to_mpi : chosen_algorithm(on, like);
     return true;
   } catch (const error& why) {
     if (algorithm != nullptr) on.choose(like.what, "");

@@ -59,7 +59,10 @@ public:
                   std::unique_ptr<messenger> by = nullptr)
       : by_(std::move(by)),
         job_(std::move(of)),
-        rank_(make_job_rank(job_, std::move(where), {into(options), profile::folder_asked_for()})) {
+        rank_(make_job_rank(job_, std::move(where),
+                            rank_options{.of_world = into(options),
+                                         .arrivals = profile::folder_asked_for(),
+                                         .begins_with_own = true})) {
     const auto here = job_.ranks_here();
     if (here.size() == 1) return;
     deaths_.emplace(job_.here(), job_.here().joined_as(),

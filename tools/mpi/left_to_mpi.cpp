@@ -34,6 +34,7 @@ algorithm row_of(collective what) {
       .stages = no_stages,
       .run = run,
       .at_once = at_once,
+      .leaves = true,
   };
 }
 
@@ -46,8 +47,6 @@ std::vector<algorithm> with_mpi(catalog own) {
   }
   return rows;
 }
-
-bool is_left_to_mpi(const algorithm& chosen) noexcept { return chosen.run == run; }
 
 bool may_be_left(collective what, form how) noexcept {
   return how == form::blocking && !has_varying_blocks(what) && !has_neighbors(what);

@@ -37,6 +37,7 @@ public:
     // seq_cst, with `rest`: there first comes to be work, here first it is no longer called; then
     // each looks at the other.
     if (is_called_.load(std::memory_order_seq_cst) || add_ == nullptr) return;
+    if (tend_.has_work == nullptr) return;  // others have no such way: it is not used
     const std::lock_guard alone(changing_);
     if (is_called_.load(std::memory_order_relaxed)) return;
     idle_looks_.store(0, std::memory_order_relaxed);

@@ -139,7 +139,8 @@ public:
   };
 
   /// For as long as the MPI carries out what Muster chose to leave to it: a rank that called
-  /// something else, and waits for this one, is told so from the MPI's progress.
+  /// something else, and waits for this one, is told so from the MPI's progress. (Where an error
+  /// handler jumps out of that, it goes on looking, which costs a little and harms nobody.)
   class leaving {
   public:
     explicit leaving(const answer& how) noexcept : is_left_(how.is_left) {
@@ -175,6 +176,8 @@ private:
   static bool has_work();
   static progress_hook hook_in(const conditions& found);
   static void on_progress();
+  /// Whether this look of the MPI's is to be one at Muster's operations, too.
+  static bool is_due() noexcept;
   static void on_progress_without_mpi();
 
   /// With an entry of the driver: what remains of a call that has begun, which has perhaps failed.
@@ -201,6 +204,8 @@ private:
   bool may_be_left(kind of) const noexcept;
   /// Whether somebody chose to leave others to the MPI: they go there at once.
   bool is_left_by_hand(kind of, const communicator& on) const;
+  /// Whether a blocking call, whose communicator has a team, will take its place and be left.
+  bool is_left_by_choice(const call& what, communicator& on);
   /// Of one that has taken its place in the team's order.
   answer leave(kind of);
   /// Why what only the MPI combines cannot be combined where calls of the form are driven; or null.

@@ -14,9 +14,9 @@ namespace {
 /// Why a call is left that Muster could carry out.
 constexpr const char* as_selected = "as selected";
 
-/// Whether it was `left_to_mpi`.
-bool is_left_by_choice(const arguments& what, team& on) {
-  return what.may_be_left && is_left_to_mpi(*on.prepare_call(what).chosen);
+/// Whether it will be left, when it has taken its place.
+bool is_to_be_left(const arguments& what, team& on) {
+  return what.may_be_left && on.prepare_call(what).chosen->leaves;
 }
 
 /// The most that a call needs, as far as is known before its communicator has a team.
@@ -75,7 +75,14 @@ bool shim::is_left_by_hand(kind of, const communicator& on) const {
   if (may_be_left(of)) return false;
   const team& chosen_for = on.is_made() ? on.team() : node_->team();
   const algorithm* const row = chosen_for.selector().chosen(collective_of(of.which)).row;
-  return row != nullptr && is_left_to_mpi(*row);
+  return row != nullptr && row->leaves;
+}
+
+bool shim::is_left_by_choice(const call& what, communicator& on) {
+  if (!may_be_left({what.what, form::blocking})) return false;
+  translation like(what, types_, on.rank(), on.size());
+  like.may_be_left();
+  return is_to_be_left(like.arguments(), on.team());
 }
 
 answer shim::leave(kind of) {
@@ -111,7 +118,7 @@ answer shim::blocking_on_host(const call& what) {
     translation own(what, types_, on->rank(), on->size(), on->neighbors_of(what.what));
     if (may_be_left(of)) own.may_be_left();
     if (own.means_the_same_again(what)) on->remember(what, own.arguments());
-    const bool leaves = is_left_by_choice(own.arguments(), on->team());
+    const bool leaves = is_to_be_left(own.arguments(), on->team());
     if (!leaves) own.pack();
     carry_out(of, own.begin(on->team()));
     if (leaves) return leave(of);

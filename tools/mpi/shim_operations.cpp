@@ -116,20 +116,26 @@ shim::freeing::~freeing() {
 }
 
 // seq_cst: with `start_or_wait`, see resume_hook.
-// What the MPI carries out needs nothing of Muster unless ranks' calls differ: few looks will do.
 bool shim::has_work() {
+  return under_way_.load(std::memory_order_seq_cst) != 0 ||
+         left_.load(std::memory_order_seq_cst) != 0;
+}
+
+// What the MPI carries out needs nothing of Muster unless ranks' calls differ: few looks will do.
+bool shim::is_due() noexcept {
   constexpr std::size_t between_looks = 64;
-  if (under_way_.load(std::memory_order_seq_cst) != 0) return true;
-  return left_.load(std::memory_order_seq_cst) != 0 &&
+  return under_way_.load(std::memory_order_relaxed) != 0 ||
          looks_while_left_.fetch_add(1, std::memory_order_relaxed) % between_looks == 0;
 }
 
 void shim::on_progress() {
+  if (!is_due()) return;
   in_progress().visit(active(),
                       [](shim& one) { one.driver_.tend([&one]() noexcept { one.look(); }); });
 }
 
 void shim::on_progress_without_mpi() {
+  if (!is_due()) return;
   in_progress().visit(active(), [](shim& one) {
     one.driver_.tend([&one]() noexcept {
       if (!one.waiting_.empty()) one.start_waiting(&communicator::advance_without_mpi);

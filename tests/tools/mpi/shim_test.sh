@@ -148,8 +148,8 @@ by_muster() {
 profiled() { grep '^profiler:' "$out" | sort; }
 # says_only LINE…: its output is these lines alone, in any order.
 says_only() { [ "$status" = 0 ] && [ "$(sort "$out")" = "$(printf '%s\n' "$@" | sort)" ]; }
-# A table that leaves barriers, and blocking calls of 100 bytes and more, to the MPI. Programs then find its faults, too,
-# but for `alone 1`.
+# A table that leaves calls that block to the MPI, short bcasts and allreduces aside. Programs then find the MPI's faults,
+# too, but for `alone 1`.
 leaving=MUSTER_TABLE=$PWD/tests/tools/mpi/left_to_mpi.json
 # What a job might leave: files, sockets, processes.
 traces() {
@@ -434,14 +434,12 @@ case $part in
     env=(MUSTER_ENABLE=alltoall,ialltoall MUSTER_REPORT=1)
     check "two enabled: report" reports 3 "$(program fortran)"
     check "two enabled: taken, and no other" took_only alltoall ialltoall
-    env=("$leaving")
-    for name in collectives remembered layouts nothing fortran; do
-      check "$name, calls left to the MPI by a table" right 3 "$name" alone 1
+    env=("$leaving" MUSTER_REPORT=1)
+    for name in remembered layouts nothing fortran collectives; do
+      check "$name, calls left to the MPI by a table: report" reports 3 "$(program "$name")" alone 1
+      check "$name, calls left to the MPI by a table: some are" matches 'MPI .*\(as selected\)'
     done
-    env+=(MUSTER_REPORT=1)
-    check "calls left to the MPI by a table: report" reports 3 "$(program collectives)" alone 1
-    check "calls left to the MPI by a table: some blocking ones" matches '^muster: alltoall .*MPI [0-9]+ \(as selected\)'
-    check "calls left to the MPI by a table: others are not" took ialltoall
+    check "calls left to the MPI by a table: nonblocking ones are not" took ialltoall
     check "calls of two lengths, one left to the MPI, end the job" fails 2 "$(program errors)" lengths
     check "calls of two lengths, one left to the MPI: says so" matches '^muster: .*operation .* is bcast\('
     env=(MUSTER_ALLTOALL=mpi MUSTER_ALLTOALLV=mpi MUSTER_NEIGHBOR_ALLTOALL=mpi)
@@ -451,6 +449,8 @@ case $part in
     for call in alltoall ialltoall alltoallv alltoallw; do
       check "calls left to the MPI by hand: $call" matches "^muster: $call +[0-9]+ .*MPI \(as selected\)"
     done
+    env=(MUSTER_ALLGATHER=mpi) # with which teams of persistent calls are made
+    check "collectives, allgathers left to the MPI by hand" right 3 collectives alone 1
     for bad in MUSTER_ENABLE=alltoal MUSTER_PROGRESS=sometimes MUSTER_PROGRESS=thread:core=x MUSTER_NET=pigeon; do
       env=("$bad")
       check "$bad is refused" fails 2 "$(program requests)"
@@ -492,6 +492,10 @@ PYTHON
     done
     check "over hosts: calls of two lengths, one left to the MPI, end the job" fails $ranks "$(program errors)" lengths
     check "over hosts: calls of two lengths, one left to the MPI: says so" matches '^muster: .*operation .* is bcast\('
+    all_hosts=$hosts hosts=h0:1,h1:1 always=() env=(MUSTER_REPORT=1)
+    check "a rank a host, by the table that comes with Muster: report" reports 2 "$(program collectives)" alone 1
+    check "a rank a host, by the table that comes with Muster: some calls are left" matches 'MPI .*\(as selected\)'
+    hosts=$all_hosts always=("MUSTER_TABLE=$folder/own.json")
     env=(MUSTER_REPORT=1)
     check "over hosts: a rank that cannot begin: report" reports $ranks "$(program scarce)" begin
     check "over hosts: a rank that cannot begin: why" says 'all calls go to the MPI'

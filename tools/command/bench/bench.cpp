@@ -29,6 +29,7 @@
 #include "tools/command/shared/command_line.hpp"
 #include "tools/command/shared/made_hosts.hpp"
 #include "tools/command/shared/progress.hpp"
+#include "tools/mpi/left_to_mpi.hpp"
 #include "tools/report/lines.hpp"
 #include "tools/report/machine.hpp"
 #include "tools/report/plot.hpp"
@@ -523,7 +524,8 @@ int run_bench(const options& wanted) {
     require_whole_shim(wanted);
     const catalogs::extended_catalog known(wanted.catalog_file);
     options with_rows = wanted;
-    with_rows.rows = known.rows();
+    const std::vector<algorithm> under_mpi = mpi::with_mpi(known.rows());
+    with_rows.rows = wanted.shim_under ? catalog(under_mpi) : known.rows();
     require_known_algorithms(with_rows);
     if (wanted.hosts > 1 && !wanted.hosts_are_made) {
       made_hosts::run_again_among({wanted.hosts, wanted.link_rate});

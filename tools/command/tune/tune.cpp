@@ -24,9 +24,14 @@
 namespace muster::tune {
 namespace {
 
-/// What is tried of the catalog, and under an MPI what that has.
+/// What is tried of the catalog, and under an MPI what that has, as far as a table can choose it.
 std::vector<algorithm> rows_to_try(catalog known, bool under_mpi) {
-  return under_mpi ? mpi::with_mpi(known) : std::vector<algorithm>(known.begin(), known.end());
+  if (!under_mpi) return {known.begin(), known.end()};
+  std::vector<algorithm> rows = mpi::with_mpi(known);
+  std::erase_if(rows, [](const algorithm& one) {
+    return one.leaves && !mpi::may_be_left(one.what, mpi::form::blocking);
+  });
+  return rows;
 }
 
 /// Where only some ranks know how much there is to do, a table says nothing of sizes.
