@@ -28,9 +28,10 @@ if [ -n "${ASAN_OPTIONS-}" ]; then
 fi
 
 # launch ARGS…: of the MPI's launcher; all that it prints goes to $out. Open MPI's stops now and then when the job is
-# ending and all ranks have gone; then the job is run again.
+# ending and all ranks have gone, or crashes and leaves its ranks; then the job is run again.
 launch() {
   launch_once "$@"
+  [ "$status" != 139 ] || pkill -KILL -f "^$programs/"
   [ "$status" -lt 124 ] || [ -s "$folder/living" ] || launch_once "$@"
   [ "$status" -lt 124 ] || sed 's/^/after the time, still there: /' "$folder/living" >>"$out"
 }
