@@ -60,13 +60,16 @@ def build(source, work, mpi, parts):
     made.mkdir(exist_ok=True)
     log = work / f"{mpi}.log"
     if not (made / "Makefile").exists():
-        old = "FFLAGS='-fallow-argument-mismatch -w' FCFLAGS='-fallow-argument-mismatch -w' CFLAGS='-O1 -w'"
+        # Some tests call what later versions of MPI have removed; Open MPI declares it if asked.
+        removed = "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"
+        old = f"FFLAGS='-fallow-argument-mismatch -w' FCFLAGS='-fallow-argument-mismatch -w' CFLAGS='-O1 -w {removed}'"
         compilers = f"MPICC=mpicc.{mpi} MPICXX=mpicxx.{mpi} MPIFC=mpif90.{mpi} MPIF77=mpif77.{mpi}"
         if not run(f"{source}/configure {compilers} {old} --disable-spawn --disable-rma --enable-threads=multiple", made, log):
             sys.exit(f"MPICH's tests could not be configured: see {log}")
     jobs = os.cpu_count()
     for part in ["dtpools", "util", *parts]:
-        run(f"make -k -j{jobs} all check TESTS=", made / part, log)
+        for goal in ("all", "check TESTS="):  # at once they would compile the same files
+            run(f"make -k -j{jobs} {goal}", made / part, log)
     return made
 
 
