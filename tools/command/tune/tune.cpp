@@ -29,7 +29,7 @@ std::vector<algorithm> rows_to_try(catalog known, bool under_mpi) {
   if (!under_mpi) return {known.begin(), known.end()};
   std::vector<algorithm> rows = mpi::with_mpi(known);
   std::erase_if(rows, [](const algorithm& one) {
-    return one.leaves && !mpi::may_be_left(one.what, mpi::form::blocking);
+    return one.leaves && !mpi::can_be_left(one.what, mpi::form::blocking);
   });
   return rows;
 }
@@ -76,9 +76,10 @@ std::vector<winner> measure(const std::vector<spot>& spots, catalog rows, const 
     meter.clear();
     if (!found.back().algorithm.empty()) {
       const winner& best = found.back();
-      const double us = is_left(best) ? best.mpi_us : best.us;
+      const bool leaves = is_left(best);
+      const double us = leaves ? best.mpi_us : best.us;
       fmt::print("{:<44} {:<28} {:>10} {:>6.2f}\n", text_of(at),
-                 is_left(best) ? mpi::left_to_mpi : best.algorithm, bench::readable_time(us),
+                 leaves ? mpi::left_to_mpi : best.algorithm, bench::readable_time(us),
                  best.automatic_us / us);
       std::fflush(stdout);
     }

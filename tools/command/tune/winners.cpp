@@ -46,12 +46,13 @@ std::map<collective, grid> grids_of(const std::vector<winner>& found) {
   return grids;
 }
 
+/// Without its algorithm.
 selection_table::rule rule_for(const winner& of, const grid& tried) {
   return {.what = of.at.what,
           .nodes = stretch(tried.nodes.at(of.at.ranks_a_node), of.at.nodes),
           .ranks_a_node = stretch(tried.ranks_a_node, of.at.ranks_a_node),
           .bytes = stretch(tried.sizes, of.at.bytes, 0),
-          .algorithm = of.algorithm};
+          .algorithm = {}};
 }
 
 /// The same team, that calls the same with more.
@@ -130,51 +131,65 @@ bool is_left(const winner& at) {
 
 namespace {
 
-std::vector<selection_table::rule> rules_that_leave(const std::vector<winner>& found,
-                                                    std::map<collective, grid>& grids) {
-  std::vector<selection_table::rule> rules;
-  const winner* last = nullptr;
-  for (const winner& each : found) {
-    if (each.algorithm.empty()) continue;
-    if (!is_left(each)) {
-      last = nullptr;
-      continue;
-    }
-    selection_table::rule next = rule_for(each, grids[each.at.what]);
-    next.algorithm = mpi::left_to_mpi;
-    if (last != nullptr && goes_on_with(last->at, each.at)) {
-      rules.back().bytes.last = next.bytes.last;
-    } else {
-      rules.push_back(next);
-    }
-    last = &each;
+/// Rules for spots in order of their sizes; neighbors with the same algorithm share one.
+class rule_writer {
+public:
+  explicit rule_writer(const std::map<collective, grid>& tried) : tried_(tried) {}
+
+  /// The algorithm of the next smaller size, where its rule could go on; or null.
+  const std::string* before(const spot& at) const {
+    const bool goes_on = last_ != nullptr && goes_on_with(*last_, at);
+    return goes_on ? &rules_.back().algorithm : nullptr;
   }
-  return rules;
+  void add(const winner& found, std::string_view algorithm) {
+    selection_table::rule next = rule_for(found, tried_.at(found.at.what));
+    const std::string* const smaller = before(found.at);
+    if (smaller != nullptr && *smaller == algorithm) {
+      rules_.back().bytes.last = next.bytes.last;
+    } else {
+      next.algorithm = algorithm;
+      rules_.push_back(std::move(next));
+    }
+    last_ = &found.at;
+  }
+  /// No rule for a size.
+  void skip() noexcept { last_ = nullptr; }
+  std::vector<selection_table::rule> take() && { return std::move(rules_); }
+
+private:
+  const std::map<collective, grid>& tried_;
+  std::vector<selection_table::rule> rules_;
+  const spot* last_ = nullptr;
+};
+
+/// The fastest; or what goes on from the size before, where that is as good.
+const std::string& worth_a_rule(const winner& at, const std::string* before) {
+  const bool second_is_as_good =
+      before != nullptr && at.second == *before && at.second_us < at.us * (1 + worth_changing);
+  return second_is_as_good ? at.second : at.algorithm;
 }
 
 }  // namespace
 
 selection_table make_table(const std::vector<winner>& found) {
-  std::map<collective, grid> grids = grids_of(found);
-  std::vector<selection_table::rule> rules = rules_that_leave(found, grids);
-  const winner* last = nullptr;
+  const std::map<collective, grid> tried = grids_of(found);
+  rule_writer leaving(tried);
+  rule_writer own(tried);
   for (const winner& each : found) {
     if (each.algorithm.empty()) continue;
-    if (automatic_is_as_good(each)) {
-      last = nullptr;
-      continue;
-    }
-    const bool goes_on = last != nullptr && goes_on_with(last->at, each.at);
-    const bool second_is_as_good = goes_on && each.second == rules.back().algorithm &&
-                                   each.second_us < each.us * (1 + worth_changing);
-    const selection_table::rule next = rule_for(each, grids[each.at.what]);
-    last = &each;
-    if (goes_on && (each.algorithm == rules.back().algorithm || second_is_as_good)) {
-      rules.back().bytes.last = next.bytes.last;
+    if (is_left(each)) {
+      leaving.add(each, mpi::left_to_mpi);
     } else {
-      rules.push_back(next);
+      leaving.skip();
+    }
+    if (automatic_is_as_good(each)) {
+      own.skip();
+    } else {
+      own.add(each, worth_a_rule(each, own.before(each.at)));
     }
   }
+  std::vector<selection_table::rule> rules = std::move(leaving).take();
+  std::ranges::move(std::move(own).take(), std::back_inserter(rules));
   return selection_table(rules);
 }
 
