@@ -26,8 +26,8 @@ void operation::abandon_destroyed() noexcept {
 
 namespace {
 
-/// Instead of the algorithm where there is nothing to move: an operation like any other in the
-/// team's order, that others see to be the same, and that ends at once.
+/// Instead of the algorithm where there is nothing to move, or the caller will: an operation like
+/// any other in the team's order, that others see to be the same, and that ends at once.
 task<> pass_by(context& me) {
   me.arrive();
   co_return;
@@ -41,7 +41,7 @@ bool pass_by_at_once(context& me, const arguments&) {
 
 // Where time is virtual, work takes some, for which only a coroutine can wait.
 operation::quick_function operation::quick_form() const noexcept {
-  if (prepared_.moves_nothing) return pass_by_at_once;
+  if (prepared_.only_takes_place) return pass_by_at_once;
   return time() == nullptr ? prepared_.chosen->at_once : nullptr;
 }
 
@@ -155,7 +155,7 @@ bool operation::looks_on() {
 std::coroutine_handle<> operation::coroutine() {
   if (is_on_record()) flight_recorder::last(*flown_);
   return task<>::surround(
-      prepared_.moves_nothing ? pass_by(*this) : prepared_.chosen->run(*this, call_), *this);
+      prepared_.only_takes_place ? pass_by(*this) : prepared_.chosen->run(*this, call_), *this);
 }
 
 bool operation::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {

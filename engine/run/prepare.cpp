@@ -28,9 +28,9 @@ prepared_call prepare(const team& on, const arguments& call, const choice& by_ha
   result.how = chosen.how;
   arguments tuned = call;
   tuned.how = chosen.how;
-  result.moves_nothing = moves_nothing(call);
-  result.stages =
-      result.moves_nothing ? stage_kind::none : chosen.row->stages(on.shape(), on.machine(), tuned);
+  result.only_takes_place = chosen.row->leaves || moves_nothing(call);
+  result.stages = result.only_takes_place ? stage_kind::none
+                                          : chosen.row->stages(on.shape(), on.machine(), tuned);
   if (result.stages >= stage_kind::lengthy &&
       on.fabric().memory().board().extent().long_stages == 0) {
     throw error(errc::invalid_argument,

@@ -68,7 +68,8 @@ struct algorithm {
   /// without a second announcement. Null: `run` alone.
   bool (*at_once)(context&, const arguments&) = nullptr;
   /// Whether it only takes the operation's place in the order, and the caller, who said that the
-  /// call may be left, carries it out behind that. Chosen by hand it is so for such calls alone.
+  /// call may be left, carries it out behind that. Chosen by hand it is so for such calls alone. It
+  /// has neither `stages` nor `run`.
   bool leaves = false;
 };
 

@@ -15,7 +15,7 @@ struct prepared_call {
   const algorithm* chosen;
   tuning how;
   stage_kind stages;
-  bool moves_nothing;  ///< so nobody is waited for, whatever the algorithm
+  bool only_takes_place;  ///< in the team's order: it moves nothing, or is left to its caller
   /// Combines its contributions where they are short and nothing else is to be seen to; or null.
   few_combiner combine_few;
   std::uint64_t kind;   ///< for its record, like the next

@@ -2,25 +2,11 @@
 
 #include <cstddef>
 
-#include <muster/coro/task.hpp>
-#include <muster/run/context.hpp>
-
 namespace muster::mpi {
 namespace {
 
-task<> run(context& me, const arguments&) {
-  me.arrive();
-  co_return;
-}
-
-bool at_once(context& me, const arguments&) {
-  me.arrive();
-  return true;
-}
-
 bool is_allowed(const shape&, const machine&, const arguments& call) { return call.may_be_left; }
 bool never(const shape&, const machine&, const arguments&) { return false; }
-stage_kind no_stages(const shape&, const machine&, const arguments&) { return stage_kind::none; }
 
 algorithm row_of(collective what) {
   return {
@@ -31,9 +17,8 @@ algorithm row_of(collective what) {
       .needs = "a blocking call of an MPI program",
       .suits = is_allowed,
       .pays = never,
-      .stages = no_stages,
-      .run = run,
-      .at_once = at_once,
+      .stages = nullptr,
+      .run = nullptr,
       .leaves = true,
   };
 }
@@ -48,7 +33,7 @@ std::vector<algorithm> with_mpi(catalog own) {
   return rows;
 }
 
-bool may_be_left(collective what, form how) noexcept {
+bool can_be_left(collective what, form how) noexcept {
   return how == form::blocking && !has_varying_blocks(what) && !has_neighbors(what);
 }
 

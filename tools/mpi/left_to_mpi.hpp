@@ -19,8 +19,8 @@ inline constexpr std::string_view left_to_mpi = "mpi";
 /// chosen by a table or by hand alone.
 std::vector<algorithm> with_mpi(catalog own);
 
-/// Whether calls of the form may be left so: those that block, and for which all ranks know alike
+/// Whether calls of the form can be left so: those that block, and for which all ranks know alike
 /// by what to choose.
-bool may_be_left(collective what, form how) noexcept;
+bool can_be_left(collective what, form how) noexcept;
 
 }  // namespace muster::mpi

@@ -201,11 +201,11 @@ private:
   bool is_left(const call& what, form how, communicator& on);
   /// Whether a call may take its place in the team's order and then be left to the MPI: taking it
   /// costs little where no thread has to be woken for it.
-  bool may_be_left(kind of) const noexcept;
+  bool may_leave(kind of) const noexcept;
   /// Whether somebody chose to leave others to the MPI: they go there at once.
   bool is_left_by_hand(kind of, const communicator& on) const;
   /// Whether a blocking call, whose communicator has a team, will take its place and be left.
-  bool is_left_by_choice(const call& what, communicator& on);
+  bool will_leave(const call& what, communicator& on);
   /// Of one that has taken its place in the team's order.
   answer leave(kind of);
   /// Why what only the MPI combines cannot be combined where calls of the form are driven; or null.

@@ -66,22 +66,22 @@ bool shim::is_left(const call& what, form how, communicator& on) {
   return true;
 }
 
-bool shim::may_be_left(kind of) const noexcept {
+bool shim::may_leave(kind of) const noexcept {
   return settings_.progress.who == progress_choice::by::caller &&
-         mpi::may_be_left(collective_of(of.which), of.how);
+         mpi::can_be_left(collective_of(of.which), of.how);
 }
 
 bool shim::is_left_by_hand(kind of, const communicator& on) const {
-  if (may_be_left(of)) return false;
+  if (may_leave(of)) return false;
   const team& chosen_for = on.is_made() ? on.team() : node_->team();
   const algorithm* const row = chosen_for.selector().chosen(collective_of(of.which)).row;
   return row != nullptr && row->leaves;
 }
 
-bool shim::is_left_by_choice(const call& what, communicator& on) {
-  if (!may_be_left({what.what, form::blocking})) return false;
+bool shim::will_leave(const call& what, communicator& on) {
+  if (!may_leave({what.what, form::blocking})) return false;
   translation like(what, types_, on.rank(), on.size());
-  like.may_be_left();
+  like.allow_leaving();
   return is_to_be_left(like.arguments(), on.team());
 }
 
@@ -116,7 +116,7 @@ answer shim::blocking_on_host(const call& what) {
     if (on->in_the_making() || !waiting_.empty()) await_made(*on);
     if (is_left(what, form::blocking, *on)) return {};
     translation own(what, types_, on->rank(), on->size(), on->neighbors_of(what.what));
-    if (may_be_left(of)) own.may_be_left();
+    if (may_leave(of)) own.allow_leaving();
     if (own.means_the_same_again(what)) on->remember(what, own.arguments());
     const bool leaves = is_to_be_left(own.arguments(), on->team());
     if (!leaves) own.pack();

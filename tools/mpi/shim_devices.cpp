@@ -22,7 +22,7 @@ answer shim::blocking_anywhere(const call& what) {
       const std::shared_ptr<communicator> on = communicators_.find(what.comm);
       if (on->in_the_making() || !waiting_.empty()) await_made(*on);
       if (is_left(what, form::blocking, *on)) return {};
-      if (!is_left_by_choice(what, *on)) images = stage(what, *on);
+      if (!will_leave(what, *on)) images = stage(what, *on);
     }
   } catch (...) {
     const driver::entry here(driver_);

@@ -78,12 +78,12 @@ TEST_CASE("nothing is left unless somebody says so") {
   });
 }
 
-TEST_CASE("calls may be left that block, and whose lengths all ranks know") {
-  CHECK(may_be_left(collective::bcast, form::blocking));
-  CHECK(!may_be_left(collective::bcast, form::nonblocking));
-  CHECK(!may_be_left(collective::bcast, form::persistent));
-  CHECK(!may_be_left(collective::allgatherv, form::blocking));
-  CHECK(!may_be_left(collective::neighbor_alltoall, form::blocking));
+TEST_CASE("calls can be left that block, and whose lengths all ranks know") {
+  CHECK(can_be_left(collective::bcast, form::blocking));
+  CHECK(!can_be_left(collective::bcast, form::nonblocking));
+  CHECK(!can_be_left(collective::bcast, form::persistent));
+  CHECK(!can_be_left(collective::allgatherv, form::blocking));
+  CHECK(!can_be_left(collective::neighbor_alltoall, form::blocking));
 }
 
 }  // namespace
