@@ -51,4 +51,14 @@ void progress_mpi() noexcept;
 /// \returns whether it did so far
 bool let_mpi_yield(bool may) noexcept;
 
+/// While one exists, ranks that connect to this one are answered whenever the MPI looks for
+/// progress. (Open MPI does that every 10 ms until it has a first connection by TCP.)
+class prompt_answers {
+public:
+  prompt_answers() noexcept;
+  ~prompt_answers();
+  prompt_answers(const prompt_answers&) = delete;
+  prompt_answers& operator=(const prompt_answers&) = delete;
+};
+
 }  // namespace muster::mpi

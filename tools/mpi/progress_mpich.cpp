@@ -42,6 +42,9 @@ void resume_hook() noexcept {}
 
 bool let_mpi_yield(bool) noexcept { return false; }
 
+prompt_answers::prompt_answers() noexcept {}  // NOLINT(modernize-use-equals-default)
+prompt_answers::~prompt_answers() = default;
+
 void progress_mpi() noexcept {
   int found = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);

@@ -12,7 +12,7 @@ namespace {
 
 using callback = int (*)();
 using callback_function = int (*)(callback);
-using progress_function = void (*)();
+using simple_function = void (*)();
 
 int on_progress();
 
@@ -86,6 +86,11 @@ int on_progress() {
   return 0;
 }
 
+void call_if_there(const char* name) {
+  const auto found = reinterpret_cast<simple_function>(::dlsym(RTLD_DEFAULT, name));
+  if (found != nullptr) found();
+}
+
 }  // namespace
 
 bool has_progress_hook() { return the_hook().exists(); }
@@ -104,9 +109,12 @@ bool let_mpi_yield(bool may) noexcept {
   return set != nullptr && set(may);
 }
 
+prompt_answers::prompt_answers() noexcept { call_if_there("opal_progress_event_users_increment"); }
+prompt_answers::~prompt_answers() { call_if_there("opal_progress_event_users_decrement"); }
+
 void progress_mpi() noexcept {
   static const auto progress =
-      reinterpret_cast<progress_function>(::dlsym(RTLD_DEFAULT, "opal_progress"));
+      reinterpret_cast<simple_function>(::dlsym(RTLD_DEFAULT, "opal_progress"));
   if (progress != nullptr) progress();
 }
 

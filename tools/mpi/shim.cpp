@@ -111,6 +111,7 @@ progress_hook shim::hook_in(const conditions& found) {
 }
 
 void shim::begin(notice_board* board) {
+  const prompt_answers meanwhile;
   if (!all_are_present(board, settings::wants_report())) return;
   forget_in_children();
   init_bootstrap world;
