@@ -2,12 +2,12 @@
 """MPI programs, unchanged, with and without the shim: real ones, and kernels of our own.
 
 usage: applications.py --libraries FOLDER --test NAME [--mpi NAME] [--hosts TOOL]
-       applications.py --libraries FOLDER --measure programs,kernels [--mpi NAME,NAME] [--ranks N,N,…]
-                       [--runs N] [--blocks SIZE,SIZE,…] [--page FILE]
+       applications.py --libraries FOLDER --measure programs,kernels,starts [--mpi NAME,NAME] [--ranks N,N,…]
+                       [--runs N] [--blocks SIZE,SIZE,…] [--hosts TOOL] [--page FILE]
 
 --test runs one of them both ways and compares its answers; the last line counts the cases. With --hosts its ranks are
 spread over two hosts that tools/hosts makes of this machine, which Open MPI's TCP connects.
---measure times them, both ways in turns, and writes Markdown tables.
+--measure times them, both ways in turns, and writes Markdown tables; `starts` times MPI_Init, also over four such hosts.
 
 FOLDER is where Bazel puts what it builds: tools/mpi, tools/command/bench and tests/applications are looked for in it.
 Debian builds the programs with Open MPI. The kernels are there for both MPIs.
@@ -47,6 +47,7 @@ class Application:
     speed_in = ""  # what `speed` is, and whether more is better
     more_is_better = False
     adds_to = ()  # files of its folder that a run would add to
+    hosts = 1  # that are made for it
 
     def prepare(self, folder, ranks, short):
         pass
@@ -191,12 +192,32 @@ class Kernel(Application):
         return numbers("^in collectives:", output)[0]
 
 
+class Start(Application):
+    """MPI_Init, and what a program needs to say how long it took."""
+
+    name = "start"
+    speed_in = "ms"
+
+    def __init__(self, mpi, hosts):
+        self.mpi, self.hosts = mpi, hosts
+
+    def command(self, short):
+        return [str(LIBRARIES / "tests/applications" / f"start_program_{self.mpi}")]
+
+    def answers(self, folder, output):
+        return []
+
+    def speed(self, folder, output):
+        return numbers("^MPI_Init:", output)[0]
+
+
 APPLICATIONS = {one.name: one for one in (Lammps(), Cp2k(), Gromacs(), Hpcc(), Mpi4py())}
 KERNELS = ("transpose", "sort", "first_calls")
 FIRST_CALLS = 20
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 LIBRARIES = pathlib.Path(".")
-MAKES_HOSTS = None  # tools/hosts, where ranks are spread over two hosts
+MAKES_HOSTS = None  # tools/hosts
+TEST_HOSTS = 1  # over which the ranks of tests are spread
 NETWORK = "10.77.0.0/24"  # theirs
 
 
@@ -204,7 +225,7 @@ def shim_for(mpi):
     return LIBRARIES / "tools/mpi" / f"libmuster_{mpi}.so"
 
 
-def launcher(mpi, folder, ranks, preload, variables):
+def launcher(mpi, folder, ranks, hosts, preload, variables):
     """The command that starts an MPI's ranks, each bound to a core; where they share one they yield."""
     yields = ranks > len(os.sched_getaffinity(0))
     preloaded = [str(preload)] if preload else []
@@ -216,8 +237,8 @@ def launcher(mpi, folder, ranks, preload, variables):
         return command + [word for one in variables for word in ("-genv", *one.split("=", 1))]
     variables = variables + ([f"LD_PRELOAD={preloaded[0]}"] if preloaded else [])
     before, places = [], ["--map-by", "core", "--bind-to", "core:overload-allowed"]
-    if MAKES_HOSTS:
-        before, places = [str(MAKES_HOSTS), "2"], on_hosts(folder, ranks)
+    if hosts > 1:
+        before, places = [str(MAKES_HOSTS), str(hosts)], on_hosts(folder, ranks, hosts)
     command = [*before, "mpirun.openmpi", *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
                "--oversubscribe", *places,
                "--mca", "mpi_yield_when_idle", str(int(yields)), "--mca", "orte_tmpdir_base", str(folder),
@@ -225,19 +246,21 @@ def launcher(mpi, folder, ranks, preload, variables):
     return command + [word for one in variables for word in ("-x", one)]
 
 
-def on_hosts(folder, ranks):
-    """What Open MPI's launcher is told of two made hosts."""
+def on_hosts(folder, ranks, hosts):
+    """What Open MPI's launcher is told of made hosts."""
     shell = folder / "rsh"
     shell.write_text(f'#!/bin/sh\nexec {MAKES_HOSTS} --rsh "$@"\n')
     shell.chmod(0o755)
-    return ["--bind-to", "none", "--host", f"h0:{ranks - ranks // 2},h1:{ranks // 2}",
+    shares = [(ranks + hosts - 1 - host) // hosts for host in range(hosts)]
+    return ["--bind-to", "none", "--host", ",".join(f"h{host}:{share}" for host, share in enumerate(shares)),
             "--mca", "plm_rsh_agent", str(shell), "--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp",
             "--mca", "oob_tcp_if_include", NETWORK, "--mca", "btl_tcp_if_include", NETWORK]
 
 
 def run(application, folder, ranks, short, preload, variables=()):
     """Its output. `preload`: the shim, or None."""
-    command = launcher(application.mpi, folder, ranks, preload, ["OMP_NUM_THREADS=1", *variables])
+    hosts = max(application.hosts, TEST_HOSTS)
+    command = launcher(application.mpi, folder, ranks, hosts, preload, ["OMP_NUM_THREADS=1", *variables])
     for one in application.adds_to:
         (folder / one).unlink(missing_ok=True)
     done = subprocess.run(command + application.command(short), cwd=folder, stdin=subprocess.DEVNULL,
@@ -282,7 +305,7 @@ def test(application, ranks, check):
     calls, share = calls_and_share(reported)
     check("collective calls, most of them Muster's", calls > 0 and share > 50, calls, share)
     # Where some lengths are left, the MPI is faster between hosts.
-    may_be_left = {"one rank", "as selected"} if MAKES_HOSTS else {"one rank"}
+    may_be_left = {"one rank", "as selected"} if TEST_HOSTS > 1 else {"one rank"}
     check("all others are Muster's", left_to_the_mpi(reported) <= may_be_left, reported)
 
 
@@ -377,8 +400,23 @@ def kernels_table(args):
                    if block * ranks * ranks <= MOST_BYTES]
 
 
+def starts_table(args):
+    head = ["| MPI | ranks | hosts | ms of `MPI_Init`, the MPI alone | with the shim | longer by | spread of runs |",
+            "|---|---|---|---|---|---|---|"]
+    return head + [start_row(mpi, hosts, args.runs) for mpi in args.mpi for hosts in (1, 4)
+                   if hosts == 1 or (mpi == "openmpi" and MAKES_HOSTS)]
+
+
+def start_row(mpi, hosts, runs):
+    ranks = 16
+    timed = Timed(Start(mpi, hosts), ranks, runs)
+    without, with_shim = timed.medians
+    return (f"| {MPIS[mpi]} | {ranks} | {hosts} | {without:.4g} | {with_shim:.4g} | {with_shim - without:.2g} ms "
+            f"| {timed.spread:.0f} % |")
+
+
 MOST_BYTES = 256 << 20  # of all ranks' blocks together; a kernel has three times as much
-TABLES = {"programs": programs_table, "kernels": kernels_table}
+TABLES = {"programs": programs_table, "kernels": kernels_table, "starts": starts_table}
 
 
 def measure(args):
@@ -402,7 +440,7 @@ def names_of(allowed):
 
 
 def main():
-    global LIBRARIES, MAKES_HOSTS
+    global LIBRARIES, MAKES_HOSTS, TEST_HOSTS
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--libraries", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--test", choices=[*APPLICATIONS, *KERNELS])
@@ -416,6 +454,7 @@ def main():
     parser.add_argument("--page", type=pathlib.Path)
     args = parser.parse_args()
     LIBRARIES, MAKES_HOSTS = args.libraries, args.hosts
+    TEST_HOSTS = 2 if args.test and args.hosts else 1
     return test_all(args.test, args.mpi[0]) if args.test else measure(args)
 
 
