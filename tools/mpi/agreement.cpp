@@ -60,14 +60,6 @@ bool is_multithreaded() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-/// What a process says of itself to all others.
-struct introduction {
-  std::uint64_t settings = meaningless;  ///< their digest
-  bool has_threads = false;
-  bool has_hook = false;
-  whereabouts where = {};
-};
-
 void check_settings(const std::vector<introduction>& all, std::size_t rank,
                     const std::string& wrong) {
   const auto first_wrong = std::ranges::find(all, meaningless, &introduction::settings);
@@ -84,27 +76,30 @@ void check_settings(const std::vector<introduction>& all, std::size_t rank,
 
 }  // namespace
 
-agreement agree(bootstrap& world) {
-  settings own;
-  introduction mine{.has_threads = is_multithreaded(),
-                    .has_hook = has_progress_hook(),
-                    .where = find_whereabouts()};
-  std::string wrong;
+self_introduction introduce_self() {
+  self_introduction self{.said = {.settings = meaningless,
+                                  .has_threads = is_multithreaded(),
+                                  .has_hook = has_progress_hook(),
+                                  .where = find_whereabouts()}};
   try {
-    own = settings::from_environment();
-    mine.settings = digest(own);
+    self.own = settings::from_environment();
+    self.said.settings = digest(self.own);
   } catch (const error& why) {
-    wrong = why.text();
+    self.wrong = why.text();
   }
-  const std::vector<introduction> all = tell_all(world, mine);
-  check_settings(all, world.rank(), wrong);
+  return self;
+}
+
+agreement agree(const self_introduction& self, std::size_t rank,
+                const std::vector<introduction>& all) {
+  check_settings(all, rank, self.wrong);
   std::vector<whereabouts> where;
   for (const introduction& one : all) where.push_back(one.where);
-  return {.own = own,
+  return {.own = self.own,
           .found = {.some_have_threads = std::ranges::any_of(all, &introduction::has_threads),
                     .all_have_threads = std::ranges::all_of(all, &introduction::has_threads),
                     .all_have_hooks = std::ranges::all_of(all, &introduction::has_hook)},
-          .here = find_neighbors(where, world.rank())};
+          .here = find_neighbors(where, rank)};
 }
 
 bool all_joined(bootstrap& near, joining mine, const std::string& why, bool tells) {

@@ -3,7 +3,10 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <muster/team/bootstrap.hpp>
 
@@ -19,15 +22,30 @@ struct conditions {
   bool all_have_hooks;     ///< every process's MPI offers a way into its progress
 };
 
+/// What a process says of itself to all others.
+struct introduction {
+  std::uint64_t settings;  ///< their digest; 0: one has no meaning
+  bool has_threads;
+  bool has_hook;
+  whereabouts where;
+};
+/// The same, with what it keeps to itself.
+struct self_introduction {
+  introduction said;
+  settings own = {};
+  std::string wrong = {};  ///< which setting has no meaning, and why
+};
+self_introduction introduce_self();
+
 struct agreement {
   settings own;
   conditions found;
   neighbors_here here;
 };
-/// The settings of all, from each one's environment, and what else each says of itself. Ends the
-/// program where a setting has no meaning, or ranks have different ones: they would wait for each
-/// other for ever.
-agreement agree(bootstrap& world);
+/// What follows from what all say. Ends the program where a setting has no meaning, or ranks have
+/// different ones: they would wait for each other for ever.
+agreement agree(const self_introduction& self, std::size_t rank,
+                const std::vector<introduction>& all);
 
 /// How joining the ranks of a machine went, on one of them.
 enum class joining : std::uint8_t { done, failed, wrong_setting };

@@ -26,14 +26,13 @@ std::vector<std::size_t> all_ranks() {
   return all;
 }
 
-/// The rank after those below one.
-std::size_t end_below(std::size_t rank, std::size_t size) noexcept {
-  return rank == 0 ? size : std::min(size, rank + (rank & (~rank + 1)));
-}
-
 }  // namespace
 
 std::size_t parent_in_tree(std::size_t rank) noexcept { return rank & (rank - 1); }
+
+std::size_t end_below(std::size_t rank, std::size_t size) noexcept {
+  return rank == 0 ? size : std::min(size, rank + (rank & (~rank + 1)));
+}
 
 std::vector<std::size_t> children_in_tree(std::size_t rank, std::size_t size) {
   std::vector<std::size_t> all;

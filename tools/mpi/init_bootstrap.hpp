@@ -16,6 +16,8 @@ namespace muster::mpi {
 /// The tree has rank 0 at its root; below a rank are those that follow it.
 std::size_t parent_in_tree(std::size_t rank) noexcept;
 std::vector<std::size_t> children_in_tree(std::size_t rank, std::size_t size);
+/// The first rank that is neither `rank` nor below it, or their number.
+std::size_t end_below(std::size_t rank, std::size_t size) noexcept;
 
 /// Between processes that are both in MPI_Init: nothing else from there can come before it.
 /// \param rank of MPI_COMM_WORLD

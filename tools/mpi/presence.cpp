@@ -1,32 +1,47 @@
 #include "tools/mpi/presence.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <muster/base/version.hpp>
 
-#include "tools/mpi/init_bootstrap.hpp"
-
 namespace muster::mpi {
 namespace {
 
-void tell_missing(std::size_t rank, std::size_t missing) {
-  tell(rank, std::as_bytes(std::span(&missing, 1)));
+/// What goes along the tree: a rank without a notice, and what the ranks below, or all, say of
+/// themselves, which means nothing where one is missing.
+void tell(std::size_t rank, std::size_t missing, std::span<const std::byte> said) {
+  std::vector<std::byte> message(sizeof missing + said.size());
+  std::memcpy(message.data(), &missing, sizeof missing);
+  std::ranges::copy(said, message.begin() + sizeof missing);
+  mpi::tell(rank, message);
 }
 
-std::size_t hear_missing(std::size_t rank) {
+std::size_t hear(std::size_t rank, std::span<std::byte> said) {
   std::size_t missing = 0;
-  hear(rank, std::as_writable_bytes(std::span(&missing, 1)));
+  std::vector<std::byte> message(sizeof missing + said.size());
+  mpi::hear(rank, message);
+  std::memcpy(&missing, message.data(), sizeof missing);
+  std::ranges::copy(message | std::views::drop(sizeof missing), said.begin());
   return missing;
 }
 
 /// A rank without a notice; their number where there is none. Known to all that have one: who
 /// misses its parent in the tree or a child knows it, and whoever is joined with it by others hears
 /// of it.
-std::size_t find_missing(notice_board& board, std::size_t rank, std::size_t size) {
+/// \param all what each says of itself: at first this rank's own, then all of it if none is missing
+std::size_t find_missing(notice_board& board, std::size_t rank, std::size_t size,
+                         std::span<std::byte> all) {
+  const std::size_t each = all.size() / size;
+  const auto of_those_below = [&](std::size_t one) {
+    return all.subspan(one * each, (end_below(one, size) - one) * each);
+  };
   std::size_t missing = size;
   std::vector<std::size_t> below;
   for (const std::size_t child : children_in_tree(rank, size)) {
@@ -36,17 +51,19 @@ std::size_t find_missing(notice_board& board, std::size_t rank, std::size_t size
       missing = std::min(missing, child);
     }
   }
-  for (const std::size_t child : below) missing = std::min(missing, hear_missing(child));
+  for (const std::size_t child : below) {
+    missing = std::min(missing, hear(child, of_those_below(child)));
+  }
   if (rank != 0) {
     const std::size_t parent = parent_in_tree(rank);
     if (board.has_notice_of(parent)) {
-      tell_missing(parent, missing);
-      missing = hear_missing(parent);
+      tell(parent, missing, of_those_below(rank));
+      missing = hear(parent, all);
     } else {
       missing = std::min(missing, parent);
     }
   }
-  for (const std::size_t child : below) tell_missing(child, missing);
+  for (const std::size_t child : below | std::views::reverse) tell(child, missing, all);
   return missing;
 }
 
@@ -65,8 +82,9 @@ void complain(const std::string& why) {
 
 const char* notice() noexcept { return "muster-" MUSTER_VERSION; }
 
-bool all_are_present(notice_board* board, bool tells) {
-  const init_bootstrap world;
+bool all_are_present(const init_bootstrap& world, notice_board* board, bool tells,
+                     std::span<const std::byte> mine, std::span<std::byte> all) {
+  std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(world.rank() * mine.size()));
   if (world.size() == 1) return true;
   if (board == nullptr) {
     if (tells && world.rank() == 0) {
@@ -74,7 +92,7 @@ bool all_are_present(notice_board* board, bool tells) {
     }
     return false;
   }
-  const std::size_t missing = find_missing(*board, world.rank(), world.size());
+  const std::size_t missing = find_missing(*board, world.rank(), world.size(), all);
   if (missing == world.size()) return true;
   if (tells && is_first_present(*board, world.rank())) {
     complain("rank " + std::to_string(missing) +

@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+
+#include "tools/mpi/init_bootstrap.hpp"
 
 namespace muster::mpi {
 
@@ -28,8 +31,12 @@ std::unique_ptr<notice_board> put_notice_up();
 
 /// After it: whether all ranks of MPI_COMM_WORLD have the library. The same answer on all that
 /// have. One that has not is sent nothing and not waited for.
+/// \param world the ranks of MPI_COMM_WORLD
 /// \param board null: there is none
 /// \param tells whether one rank says why not
-bool all_are_present(notice_board* board, bool tells);
+/// \param mine  what this rank says of itself, of the same length on all
+/// \param all   what each says, in order, where all are present
+bool all_are_present(const init_bootstrap& world, notice_board* board, bool tells,
+                     std::span<const std::byte> mine, std::span<std::byte> all);
 
 }  // namespace muster::mpi

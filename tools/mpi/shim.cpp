@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <muster/environment/environment.hpp>
 
@@ -112,11 +114,17 @@ progress_hook shim::hook_in(const conditions& found) {
 
 void shim::begin(notice_board* board) {
   const prompt_answers meanwhile;
-  if (!all_are_present(board, settings::wants_report())) return;
-  forget_in_children();
   init_bootstrap world;
+  const self_introduction self = introduce_self();
+  std::vector<introduction> all(world.size());
+  if (!all_are_present(world, board, settings::wants_report(),
+                       std::as_bytes(std::span(&self.said, 1)),
+                       std::as_writable_bytes(std::span(all)))) {
+    return;
+  }
+  forget_in_children();
   environment::report_unknown(world.rank() == 0);
-  const auto [own, found, here] = agree(world);
+  const auto [own, found, here] = agree(self, world.rank(), all);
   is_reporting() = own.report;
   if (!own.takes_anything()) return;
   const progress_hook hook = hook_in(found);
