@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include <muster/base/error.hpp>
 #include <muster/base/random.hpp>
 
+#include "tools/mpi/errors.hpp"
 #include "tools/mpi/next.hpp"
 
 namespace muster::mpi {
@@ -22,14 +22,7 @@ namespace {
 
 /// Ends the program with a message, which one rank has to say.
 [[noreturn]] void give_up(bool speaks, const std::string& why) {
-  if (speaks) {
-    std::fprintf(stderr, "muster: %s\n", why.c_str());
-    // MPICH's launcher forgets what it has not passed on when it is told to end the program.
-    constexpr unsigned long_enough_us = 200'000;
-    ::usleep(long_enough_us);
-    PMPI_Abort(MPI_COMM_WORLD, 1);
-    std::abort();
-  }
+  if (speaks) end_program(why, 1);
   for (;;) ::pause();  // an abort from here might come before the message
 }
 

@@ -1,7 +1,10 @@
 #include "tools/mpi/errors.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 namespace muster::mpi {
@@ -64,11 +67,25 @@ const std::string* error_codes::text_of(int code) const noexcept {
   return code == 0 || at == all_.end() ? nullptr : &at->text;
 }
 
+void end_program(const std::string& why, int status) {
+  std::fprintf(stderr, "muster: %s\n", why.c_str());
+  // MPICH's launcher forgets what it has not passed on when it is told to end the program.
+  constexpr unsigned long_enough_us = 200'000;
+  ::usleep(long_enough_us);
+  // By the handler's own way MPICH leaves ranks of other hosts alone that are in its calls.
+  PMPI_Abort(MPI_COMM_WORLD, status);
+  std::abort();
+}
+
 int handle(MPI_Comm of, int code, const std::string& text) {
   if (of == MPI_COMM_NULL) of = MPI_COMM_WORLD;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(of, &handler);
-  if (ends_the_program(handler)) std::fprintf(stderr, "muster: %s\n", text.c_str());
+  if (ends_the_program(handler)) {
+    int of_class = MPI_ERR_OTHER;
+    PMPI_Error_class(code, &of_class);
+    end_program(text, of_class);
+  }
   PMPI_Errhandler_free(&handler);
   PMPI_Comm_call_errhandler(of, code);
   return code;
