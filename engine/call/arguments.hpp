@@ -77,6 +77,10 @@ struct tuning {
   friend bool operator==(const tuning&, const tuning&) = default;
 };
 
+/// Whether who calls can carry the call out in another way, should an algorithm be chosen that
+/// leaves it to him: at once, or with a request.
+enum class leavable : std::uint8_t { no, blocking, nonblocking };
+
 /// One rank's arguments of a collective, whatever the collective. Trivially copyable.
 ///
 /// `count` is in elements:
@@ -107,10 +111,8 @@ struct arguments {
   const block_layout* send_blocks = nullptr;
   const block_layout* receive_blocks = nullptr;
   const neighborhood* neighbors = nullptr;
-  tuning how;  ///< set with the algorithm
-  /// Whoever calls can carry it out in another way, should an algorithm be chosen that leaves it to
-  /// him. The same on all ranks.
-  bool may_be_left = false;
+  tuning how;                           ///< set with the algorithm
+  leavable may_be_left = leavable::no;  ///< the same on all ranks
 
   bool in_place() const noexcept { return is_scatter() ? receive == nullptr : send == nullptr; }
   std::size_t element() const noexcept {

@@ -22,6 +22,7 @@ void selector::select_as(const selector& other) {
   chosen_ = other.chosen_;
   table_ = other.table_;
   table_choices_ = other.table_choices_;
+  may_leave_ = other.may_leave_;
 }
 
 namespace {
@@ -80,6 +81,12 @@ choice selector::find(collective what, std::string_view text) const {
 void selector::choose(collective what, std::string_view text) {
   last_[static_cast<std::size_t>(what)].forget();
   chosen_[static_cast<std::size_t>(what)] = text.empty() ? choice{} : find(what, text);
+  find_leaving();
+}
+
+void selector::find_leaving() noexcept {
+  const auto leaves = [](const choice& one) { return one.row != nullptr && one.row->leaves; };
+  may_leave_ = std::ranges::any_of(table_choices_, leaves) || std::ranges::any_of(chosen_, leaves);
 }
 
 void selector::select_by(std::shared_ptr<const selection_table> table) {
@@ -90,6 +97,7 @@ void selector::select_by(std::shared_ptr<const selection_table> table) {
   for (last_prepared& last : last_) last.forget();
   table_ = std::move(table);
   table_choices_ = std::move(choices);
+  find_leaving();
 }
 
 choice selector::from_table(const arguments& call) const {
@@ -106,7 +114,8 @@ choice selector::select(const arguments& call, const choice& by_hand) const {
   const auto what = static_cast<std::size_t>(call.what);
   const choice& wanted = by_hand.row != nullptr ? by_hand : chosen_[what];
   const auto suits = [&](const algorithm* row) { return row->suits(shape_, machine_, call); };
-  if (wanted.row != nullptr && (!wanted.row->leaves || call.may_be_left)) {
+  const bool is_passed_over = wanted.row != nullptr && wanted.row->leaves && !suits(wanted.row);
+  if (wanted.row != nullptr && !is_passed_over) {
     arguments tuned = call;
     tuned.how = wanted.how;
     if (wanted.row->suits(shape_, machine_, tuned)) return wanted;

@@ -46,6 +46,9 @@ public:
   /// chosen by hand. The same on every rank, or calls fail as mismatched.
   /// \throws as `find`, for a rule that names no algorithm
   void select_by(std::shared_ptr<const selection_table> table);
+  /// Whether a call may be left to who makes it: some algorithm that leaves was chosen, or is in
+  /// the table.
+  bool may_leave() const noexcept { return may_leave_; }
   /// From now on what another, of the same rows, was told.
   void select_as(const selector& other);
 
@@ -64,6 +67,7 @@ public:
 private:
   /// There is a table.
   choice from_table(const arguments& call) const;
+  void find_leaving() noexcept;
 
   const muster::shape& shape_;
   const muster::machine& machine_;
@@ -72,6 +76,7 @@ private:
   std::array<choice, collectives> chosen_{};
   std::shared_ptr<const selection_table> table_;
   std::vector<choice> table_choices_;  // a rule each
+  bool may_leave_ = false;
   std::array<last_prepared, collectives> last_{};
 };
 

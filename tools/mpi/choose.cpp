@@ -30,7 +30,8 @@ bool shim::choose(arguments like, const char* algorithm, fixed_text<200>& said) 
       world->forget_calls();
       on.choose(like.what, algorithm);
     }
-    const kind of{routine_of(like.what), like.may_be_left ? form::blocking : form::nonblocking};
+    const bool blocks = like.may_be_left == leavable::blocking;
+    const kind of{routine_of(like.what), blocks ? form::blocking : form::nonblocking};
     like.may_be_left = self->may_leave(of);
     said = self->is_left_by_hand(of, *world) ? left_to_mpi : chosen_algorithm(on, like);
     return true;

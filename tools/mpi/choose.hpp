@@ -12,7 +12,7 @@ inline constexpr const char* choose_name = "muster_choose";
 /// Called on all ranks alike, while no collective is under way. Calls of `like.what` on
 /// MPI_COMM_WORLD use an algorithm from now on.
 /// \param like      a call that is to come, with its layouts; it needs no buffers, and may be left
-///                  if it blocks
+///                  in the form that it has
 /// \param algorithm as in `team::choose`; empty: as Muster selects; null: whatever was chosen last
 /// \param said      the id of the algorithm that such a call runs; or why it cannot be
 /// \returns whether it can be

@@ -80,6 +80,7 @@ communicator::communicator(MPI_Comm of, MPI_Comm together, node& among, driver& 
     left_because_ = "one rank";
   } else if (of == MPI_COMM_WORLD && size() == node_.team().size()) {
     team_ = &node_.team();  // nobody else uses that
+    note_made_on_all();
   } else {
     offer_memory(through);
   }

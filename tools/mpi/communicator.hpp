@@ -45,6 +45,10 @@ public:
   /// Why on this rank alone nothing can be carried out on it; empty where it can.
   const std::string& defect() const noexcept { return defect_; }
   bool is_made() const noexcept { return team_ != nullptr; }
+  /// Whether all its ranks know that it is made wherever it is: at the same of their calls.
+  bool is_made_on_all() const noexcept { return is_made_on_all_; }
+  /// At a call that waits until it is.
+  void note_made_on_all() noexcept { is_made_on_all_ = is_made(); }
   /// Whether `advance` has something to look at; perhaps it is made, and only the exchange has not
   /// ended.
   bool in_the_making() const noexcept { return exchange_.has_value(); }
@@ -135,6 +139,7 @@ private:
   future<outcome> making_;
   std::unique_ptr<muster::team> own_;
   muster::team* team_ = nullptr;
+  bool is_made_on_all_ = false;
   bool knows_neighbors_ = false;
   bool has_topology_ = false;
   std::vector<std::size_t> sources_;

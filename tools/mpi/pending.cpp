@@ -16,6 +16,12 @@ pending::pending(const call& from, types& known, std::shared_ptr<communicator> o
   prepare(known);
 }
 
+pending::pending(const call& left, types& known, std::shared_ptr<communicator> on, leavable how)
+    : now_(left), on_(std::move(on)), only_takes_place_(true) {
+  what_.emplace(now_, known, on_->rank(), on_->size());
+  what_->allow_leaving(how);
+}
+
 pending::pending(std::shared_ptr<persistent_operation> of, types& known,
                  std::unique_ptr<staging> images)
     : turn_of(std::move(of)),

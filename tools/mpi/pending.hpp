@@ -21,8 +21,8 @@
 
 namespace muster::mpi {
 
-/// A nonblocking operation of the program's, one turn of a persistent one, or what makes that
-/// ready.
+/// A nonblocking operation of the program's, the place of one that is left to the MPI, one turn of
+/// a persistent one, or what makes that ready.
 class pending {
 public:
   /// \param before one that was written alike, and has ended; or null
@@ -30,6 +30,8 @@ public:
   /// \throws rejected
   pending(const call& from, types& known, std::shared_ptr<communicator> on,
           std::unique_ptr<cached_call> before, std::unique_ptr<staging> images);
+  /// The place in its team's order of a call that is left to the MPI.
+  pending(const call& left, types& known, std::shared_ptr<communicator> on, leavable how);
   /// A turn.
   pending(std::shared_ptr<persistent_operation> of, types& known, std::unique_ptr<staging> images);
   /// What makes a persistent operation's team.
@@ -37,6 +39,7 @@ public:
 
   communicator& on() const noexcept { return *on_; }
   bool makes_team() const noexcept { return makes_team_; }
+  bool only_takes_place() const noexcept { return only_takes_place_; }
   /// Not of what makes a team.
   const arguments& what() const noexcept { return what_ ? what_->arguments() : known_->meant(); }
   /// Whether its team is yet to be made, while that of its communicator is there.
@@ -76,6 +79,7 @@ private:
   std::unique_ptr<cached_call> known_;  // where it means the same when it is written alike
   std::optional<failure> failed_;
   bool makes_team_ = false;
+  bool only_takes_place_ = false;
 };
 
 }  // namespace muster::mpi

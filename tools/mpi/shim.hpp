@@ -199,13 +199,17 @@ private:
   /// A call that it does not take.
   void pass(kind of);
   bool is_left(const call& what, form how, communicator& on);
-  /// Whether a call may take its place in the team's order and then be left to the MPI: taking it
-  /// costs little where no thread has to be woken for it.
-  bool may_leave(kind of) const noexcept;
+  /// How a call may take its place in the team's order and then be left to the MPI: taking it costs
+  /// little where no thread has to be woken for it.
+  leavable may_leave(kind of) const noexcept;
   /// Whether somebody chose to leave others to the MPI: they go there at once.
   bool is_left_by_hand(kind of, const communicator& on) const;
-  /// Whether a blocking call, whose communicator has a team, will take its place and be left.
-  bool will_leave(const call& what, communicator& on);
+  /// Whether a call, whose communicator has a team, will take its place and be left.
+  bool will_leave(const call& what, form how, communicator& on);
+  /// Whether that can be so of nonblocking calls on the communicator.
+  static bool may_leave_requests(const communicator& on);
+  /// Of a nonblocking call that is left: nobody waits for this part of it.
+  void take_place(const call& what, const std::shared_ptr<communicator>& on);
   /// Of one that has taken its place in the team's order.
   answer leave(kind of);
   /// Why what only the MPI combines cannot be combined where calls of the form are driven; or null.
@@ -215,6 +219,8 @@ private:
       arrivals_->label(label);
   }
   usages report();
+  /// With a blocking call on it: it is made on all its ranks, if it can be.
+  void settle(communicator& one);
   void await_made(communicator& one);
   void look();
   void start_waiting(bool (communicator::*advance)());
@@ -246,6 +252,8 @@ private:
   void complete(pending& one);
   /// With an entry, in a call of the program's: the handler may jump out of that.
   int report_failure(MPI_Comm on, const failure& why);
+  /// Of one that has no request, or a persistent one: if it has failed.
+  void report_failure_of(const pending& one);
   /// What was thrown, while it is caught.
   answer refuse(const call& what) { return refuse(what.comm, what.function); }
   answer refuse(MPI_Comm on, const char* function);

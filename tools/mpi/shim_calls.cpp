@@ -16,7 +16,7 @@ constexpr const char* as_selected = "as selected";
 
 /// Whether it will be left, when it has taken its place.
 bool is_to_be_left(const arguments& what, team& on) {
-  return what.may_be_left && on.prepare_call(what).chosen->leaves;
+  return what.may_be_left != leavable::no && on.prepare_call(what).chosen->leaves;
 }
 
 /// The most that a call needs, as far as is known before its communicator has a team.
@@ -66,22 +66,23 @@ bool shim::is_left(const call& what, form how, communicator& on) {
   return true;
 }
 
-bool shim::may_leave(kind of) const noexcept {
-  return settings_.progress.who == progress_choice::by::caller &&
-         mpi::can_be_left(collective_of(of.which), of.how);
+leavable shim::may_leave(kind of) const noexcept {
+  if (settings_.progress.who != progress_choice::by::caller) return leavable::no;
+  return leavable_as(collective_of(of.which), of.how);
 }
 
 bool shim::is_left_by_hand(kind of, const communicator& on) const {
-  if (may_leave(of)) return false;
+  if (of.how == form::blocking && may_leave(of) != leavable::no) return false;
   const team& chosen_for = on.is_made() ? on.team() : node_->team();
   const algorithm* const row = chosen_for.selector().chosen(collective_of(of.which)).row;
-  return row != nullptr && row->leaves;
+  return row != nullptr && row->id == left_to_mpi;
 }
 
-bool shim::will_leave(const call& what, communicator& on) {
-  if (!may_leave({what.what, form::blocking})) return false;
+bool shim::will_leave(const call& what, form how, communicator& on) {
+  const leavable as = may_leave({what.what, how});
+  if (as == leavable::no) return false;
   translation like(what, types_, on.rank(), on.size());
-  like.allow_leaving();
+  like.allow_leaving(as);
   return is_to_be_left(like.arguments(), on.team());
 }
 
@@ -113,10 +114,10 @@ answer shim::blocking_on_host(const call& what) {
       note(of, watch, on->team(), before->meant());
       return {true, MPI_SUCCESS};
     }
-    if (on->in_the_making() || !waiting_.empty()) await_made(*on);
+    settle(*on);
     if (is_left(what, form::blocking, *on)) return {};
     translation own(what, types_, on->rank(), on->size(), on->neighbors_of(what.what));
-    if (may_leave(of)) own.allow_leaving();
+    own.allow_leaving(may_leave(of));
     if (own.means_the_same_again(what)) on->remember(what, own.arguments());
     const bool leaves = is_to_be_left(own.arguments(), on->team());
     if (!leaves) own.pack();
@@ -161,6 +162,11 @@ task<> shim::marked(std::uint64_t label, task<> work) {
   co_await std::move(work);
 }
 
+void shim::settle(communicator& one) {
+  if (one.in_the_making() || !waiting_.empty()) await_made(one);
+  one.note_made_on_all();
+}
+
 void shim::await_made(communicator& one) {
   driver_.until([&] { return one.advance(); });
   start_waiting(&communicator::advance);  // those that were called before
@@ -184,6 +190,10 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
     std::unique_ptr<cached_call> before = on->take(what);
     if (before == nullptr && is_left(what, form::nonblocking, *on)) return {};
+    if (may_leave_requests(*on) && will_leave(what, form::nonblocking, *on)) {
+      take_place(what, on);
+      return leave({what.what, form::nonblocking});
+    }
     auto one = std::make_unique<pending>(what, types_, on, std::move(before), stage(what, *on));
     if (unused_.empty()) make_room();
     const int made = PMPI_Grequest_start(query, free, cancel, one.get(), request);
@@ -196,6 +206,16 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
   } catch (...) {
     return refuse(what);
   }
+}
+
+// Each rank has to decide alike, whether or not its own part of the team is ready before others'.
+bool shim::may_leave_requests(const communicator& on) {
+  return on.is_made_on_all() && on.team().selector().may_leave();
+}
+
+void shim::take_place(const call& what, const std::shared_ptr<communicator>& on) {
+  const leavable as = may_leave({what.what, form::nonblocking});
+  start_or_wait(*std::make_unique<pending>(what, types_, on, as).release());
 }
 
 answer shim::persistent(const call& what, MPI_Request* request) {

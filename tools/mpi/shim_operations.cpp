@@ -180,7 +180,7 @@ void shim::start_or_wait(pending& one) {
 }
 
 void shim::start(pending& one) {
-  if (tally_.wanted() && !one.makes_team()) {
+  if (tally_.wanted() && !one.makes_team() && !one.only_takes_place()) {
     tally_.took(one.which(), one.on().team(), one.what());
   }
   muster::start(driver_.engine(), run(one)).detach();  // `ended_` tells of its end
@@ -220,6 +220,10 @@ void shim::complete(pending& one) {
     delete &one;
     return;
   }
+  if (one.only_takes_place()) {
+    const std::unique_ptr<pending> place(&one);
+    return report_failure_of(*place);
+  }
   one.finish();
   if (one.turn_of == nullptr) {
     MPI_Request request = one.request;
@@ -233,9 +237,13 @@ void shim::complete(pending& one) {
   const std::unique_ptr<pending> turn(&one);
   turn->turn_of->end();
   persistent_.complete(*turn->turn_of);
-  if (!turn->failed()) return;
-  const failure& why = *turn->failed();
-  handle(turn->on().handle(), errors_.code_for(why.error_class, why.text), why.text);
+  report_failure_of(*turn);
+}
+
+void shim::report_failure_of(const pending& one) {
+  if (!one.failed()) return;
+  const failure& why = *one.failed();
+  handle(one.on().handle(), errors_.code_for(why.error_class, why.text), why.text);
 }
 
 // ---- generalized requests

@@ -37,8 +37,8 @@ public:
   translation& operator=(const translation&) = delete;
 
   const muster::arguments& arguments() const noexcept { return call_; }
-  /// The caller can still go to the MPI, see `left_to_mpi`.
-  void allow_leaving() noexcept { call_.may_be_left = true; }
+  /// The caller can still go to the MPI, see `with_mpi`.
+  void allow_leaving(leavable how) noexcept { call_.may_be_left = how; }
   /// Whether a call that is written alike means the same, on the buffers that it names: it names no
   /// array and nothing that can be freed, and nothing was packed.
   bool means_the_same_again(const call& from);

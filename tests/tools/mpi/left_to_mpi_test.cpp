@@ -38,7 +38,7 @@ TEST_CASE("one that is chosen by hand takes its place and changes nothing") {
     of.choose(collective::allreduce, left_to_mpi);
     std::vector<int> ones(4, 1);
     arguments call = sum_of(ones);
-    call.may_be_left = true;
+    call.may_be_left = leavable::blocking;
     CHECK(chosen_algorithm(of, call) == left_to_mpi);
     start(of.engine(), perform(of, call)).wait();
     CHECK(ones == std::vector<int>(4, 1));
@@ -62,7 +62,7 @@ TEST_CASE("calls that are alike but for that they may be left are not taken for 
     for (int turn = 0; turn < 6; ++turn) {
       std::vector<int> ones(4, 1);
       arguments call = sum_of(ones);
-      call.may_be_left = turn % 2 == 0;
+      call.may_be_left = turn % 2 == 0 ? leavable::blocking : leavable::nonblocking;
       start(of.engine(), perform(of, call)).wait();
       CHECK(ones == std::vector<int>(4, turn % 2 == 0 ? 1 : 2));
     }
@@ -73,17 +73,43 @@ TEST_CASE("nothing is left unless somebody says so") {
   on_two_ranks([](team& of) {
     std::vector<int> ones(4, 1);
     arguments call = sum_of(ones);
-    call.may_be_left = true;
+    call.may_be_left = leavable::blocking;
     CHECK(chosen_algorithm(of, call) != left_to_mpi);
   });
 }
 
-TEST_CASE("calls can be left that block, and whose lengths all ranks know") {
-  CHECK(can_be_left(collective::bcast, form::blocking));
-  CHECK(!can_be_left(collective::bcast, form::nonblocking));
-  CHECK(!can_be_left(collective::bcast, form::persistent));
-  CHECK(!can_be_left(collective::allgatherv, form::blocking));
-  CHECK(!can_be_left(collective::neighbor_alltoall, form::blocking));
+TEST_CASE("a rule for nonblocking calls is none for blocking ones, and none for others") {
+  on_two_ranks([](team& of) {
+    of.select_by(std::make_shared<const selection_table>(std::vector<selection_table::rule>{
+        {.what = collective::allreduce, .algorithm = std::string(left_with_request)}}));
+    std::vector<int> ones(4, 1);
+    arguments call = sum_of(ones);
+    CHECK(chosen_algorithm(of, call) != left_with_request);
+    call.may_be_left = leavable::blocking;
+    CHECK(chosen_algorithm(of, call) != left_with_request);
+    call.may_be_left = leavable::nonblocking;
+    CHECK(chosen_algorithm(of, call) == left_with_request);
+    start(of.engine(), perform(of, call)).wait();
+    CHECK(ones == std::vector<int>(4, 1));
+  });
+}
+
+TEST_CASE("a call that moves nothing is not left") {
+  on_two_ranks([](team& of) {
+    of.choose(collective::allreduce, left_to_mpi);
+    std::vector<int> none;
+    arguments call = sum_of(none);
+    call.may_be_left = leavable::blocking;
+    CHECK(chosen_algorithm(of, call) != left_to_mpi);
+  });
+}
+
+TEST_CASE("calls can be left whose lengths all ranks know") {
+  CHECK(leavable_as(collective::bcast, form::blocking) == leavable::blocking);
+  CHECK(leavable_as(collective::bcast, form::nonblocking) == leavable::nonblocking);
+  CHECK(leavable_as(collective::bcast, form::persistent) == leavable::no);
+  CHECK(leavable_as(collective::allgatherv, form::blocking) == leavable::no);
+  CHECK(leavable_as(collective::neighbor_alltoall, form::nonblocking) == leavable::no);
 }
 
 }  // namespace

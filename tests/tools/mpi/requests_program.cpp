@@ -2,6 +2,7 @@
 // mixed with the MPI's own, and making progress whatever a rank waits for.
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -356,6 +357,36 @@ void check_persistent(job& mine) {
   for (MPI_Request& one : both) MPI_Request_free(&one);
 }
 
+/// On new communicators, which are freed while some of it is under way: among calls that block, in
+/// an order that all ranks have, and at times of their own.
+void mix_with_blocking_calls(job& of) {
+  of.now("nonblocking among blocking calls");
+  random_stream alike(of.seed());
+  random_stream own(of.seed() + 1 + static_cast<std::uint64_t>(of.rank()));
+  for (int round = 0; round < 20; ++round) {
+    MPI_Comm on = dup(MPI_COMM_WORLD);
+    std::deque<flight> flights;
+    std::vector<MPI_Request> requests;
+    for (int i = 0; i < 20; ++i) {
+      if (own.below(4) == 0) ::usleep(static_cast<unsigned>(own.below(300)));
+      if (alike.below(4) == 0) {
+        int ranks = 1;
+        MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_SUM, on);
+        of.check_equal(ranks, of.size(), "a sum among nonblocking operations");
+        continue;
+      }
+      const auto kind = static_cast<flight::kind>(alike.below(flight::kinds));
+      flights.emplace_back(on, kind, i, alike.below(2) == 0 ? 5 : 500);
+      requests.push_back(flights.back().start());
+    }
+    const bool frees_early = !of.has("alone");  // which Open MPI's own do not survive
+    if (frees_early) MPI_Comm_free(&on);
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    if (!frees_early) MPI_Comm_free(&on);
+    for (const flight& one : flights) one.verify(of, "mixed with calls that block");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -372,5 +403,6 @@ int main(int argc, char** argv) {
   check_first_on_new(mine);
   check_freed_communicator(mine);
   check_persistent(mine);
+  mix_with_blocking_calls(mine);
   return mine.finish();
 }

@@ -171,7 +171,7 @@ private:
     blocks.arrange(like.count, size());
     const block_layout layout{blocks.counts(), blocks.displacements()};
     lay_out(like, rank(), layout);
-    like.may_be_left = !job.nonblocking;
+    like.may_be_left = job.nonblocking ? leavable::nonblocking : leavable::blocking;
     const char* const id = asked == automatic ? "" : asked.c_str();
     fixed_text<200> said;
     if (choose(like, asked.empty() ? nullptr : id, said)) return std::string(said.view());
