@@ -28,7 +28,7 @@ prepared_call prepare(const team& on, const arguments& call, const choice& by_ha
   result.how = chosen.how;
   arguments tuned = call;
   tuned.how = chosen.how;
-  result.only_takes_place = chosen.row->leaves || moves_nothing(call);
+  result.only_takes_place = chosen.row->leaves != leavable::no || moves_nothing(call);
   result.stages = result.only_takes_place ? stage_kind::none
                                           : chosen.row->stages(on.shape(), on.machine(), tuned);
   if (result.stages >= stage_kind::lengthy &&

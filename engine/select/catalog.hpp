@@ -67,10 +67,10 @@ struct algorithm {
   /// nothing but that, and returns false; it may be called again, and then `run`, which goes on
   /// without a second announcement. Null: `run` alone.
   bool (*at_once)(context&, const arguments&) = nullptr;
-  /// Whether it only takes the operation's place in the order, and the caller, who said that the
-  /// call may be left, carries it out behind that. Chosen by hand it is so for such calls alone. It
-  /// has neither `stages` nor `run`.
-  bool leaves = false;
+  /// Other than `no`: it only takes the operation's place in the order, and the caller, who said
+  /// that the call may be left so, carries it out behind that. Chosen by hand it is so for such
+  /// calls alone. It has neither `stages` nor `run`.
+  leavable leaves = leavable::no;
 };
 
 /// An algorithm, and how it is to run.

@@ -21,8 +21,7 @@ std::size_t selection_table::first_match(const shape& ranks, const arguments& ca
                                          std::size_t from) const noexcept {
   const std::size_t bytes = bytes_for_selection(call, ranks.size());
   const auto matches = [&](const rule& each) {
-    return each.nodes.has(ranks.nodes()) && each.ranks_a_node.has(ranks.largest_node()) &&
-           each.bytes.has(bytes);
+    return each.is_for(ranks) && each.bytes.has(bytes);
   };
   const auto what = static_cast<std::size_t>(call.what);
   const std::size_t end = first_of_[what + 1];

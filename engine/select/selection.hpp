@@ -28,6 +28,10 @@ public:
     range ranks_a_node = {};  ///< of the largest node
     range bytes = {};         ///< `bytes_for_selection`
     std::string algorithm;    ///< as in `team::find`
+
+    bool is_for(const shape& ranks) const noexcept {
+      return nodes.has(ranks.nodes()) && ranks_a_node.has(ranks.largest_node());
+    }
   };
 
   selection_table() = default;

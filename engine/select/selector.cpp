@@ -22,7 +22,7 @@ void selector::select_as(const selector& other) {
   chosen_ = other.chosen_;
   table_ = other.table_;
   table_choices_ = other.table_choices_;
-  may_leave_ = other.may_leave_;
+  find_leaving();
 }
 
 namespace {
@@ -85,8 +85,15 @@ void selector::choose(collective what, std::string_view text) {
 }
 
 void selector::find_leaving() noexcept {
-  const auto leaves = [](const choice& one) { return one.row != nullptr && one.row->leaves; };
-  may_leave_ = std::ranges::any_of(table_choices_, leaves) || std::ranges::any_of(chosen_, leaves);
+  leaving_ = {};
+  const auto note = [this](std::size_t what, const choice& one) {
+    if (one.row != nullptr) leaving_[what][static_cast<std::size_t>(one.row->leaves)] = true;
+  };
+  for (std::size_t what = 0; what < collectives; ++what) note(what, chosen_[what]);
+  for (std::size_t i = 0; i < table_choices_.size(); ++i) {
+    const selection_table::rule& each = table_->rules()[i];
+    if (each.is_for(shape_)) note(static_cast<std::size_t>(each.what), table_choices_[i]);
+  }
 }
 
 void selector::select_by(std::shared_ptr<const selection_table> table) {
@@ -114,7 +121,8 @@ choice selector::select(const arguments& call, const choice& by_hand) const {
   const auto what = static_cast<std::size_t>(call.what);
   const choice& wanted = by_hand.row != nullptr ? by_hand : chosen_[what];
   const auto suits = [&](const algorithm* row) { return row->suits(shape_, machine_, call); };
-  const bool is_passed_over = wanted.row != nullptr && wanted.row->leaves && !suits(wanted.row);
+  const bool is_passed_over =
+      wanted.row != nullptr && wanted.row->leaves != leavable::no && !suits(wanted.row);
   if (wanted.row != nullptr && !is_passed_over) {
     arguments tuned = call;
     tuned.how = wanted.how;

@@ -46,9 +46,11 @@ public:
   /// chosen by hand. The same on every rank, or calls fail as mismatched.
   /// \throws as `find`, for a rule that names no algorithm
   void select_by(std::shared_ptr<const selection_table> table);
-  /// Whether a call may be left to who makes it: some algorithm that leaves was chosen, or is in
-  /// the table.
-  bool may_leave() const noexcept { return may_leave_; }
+  /// Whether some call of `what` is left in this form to who makes it: by choice, or by a rule for
+  /// these ranks.
+  bool leaves_some(collective what, leavable how) const noexcept {
+    return leaving_[static_cast<std::size_t>(what)][static_cast<std::size_t>(how)];
+  }
   /// From now on what another, of the same rows, was told.
   void select_as(const selector& other);
 
@@ -75,8 +77,8 @@ private:
   std::array<std::vector<const algorithm*>, collectives> rows_for_;
   std::array<choice, collectives> chosen_{};
   std::shared_ptr<const selection_table> table_;
-  std::vector<choice> table_choices_;  // a rule each
-  bool may_leave_ = false;
+  std::vector<choice> table_choices_;                       // a rule each
+  std::array<std::array<bool, 3>, collectives> leaving_{};  // by collective and `leavable`
   std::array<last_prepared, collectives> last_{};
 };
 

@@ -411,7 +411,7 @@ def start_row(mpi, hosts, runs):
     ranks = 16
     timed = Timed(Start(mpi, hosts), ranks, runs)
     without, with_shim = timed.medians
-    return (f"| {MPIS[mpi]} | {ranks} | {hosts} | {without:.4g} | {with_shim:.4g} | {with_shim - without:.2g} ms "
+    return (f"| {MPIS[mpi]} | {ranks} | {hosts} | {without:.4g} | {with_shim:.4g} | {with_shim - without:.0f} ms "
             f"| {timed.spread:.0f} % |")
 
 

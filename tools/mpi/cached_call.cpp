@@ -12,7 +12,7 @@ task<> cached_call::again(team& on, const call& now) {
     const task<> first = perform(on, meant_);
     ready_.reset(&operation_of(first, now.function));
     ready_->keep(operation::keeper::plan);
-    is_left_ = ready_->chosen().leaves;
+    is_left_ = ready_->chosen().leaves != leavable::no;
   }
   if (ready_->is_out()) {
     throw error(errc::invalid_argument, std::string(now.function) +

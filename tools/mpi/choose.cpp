@@ -32,7 +32,7 @@ bool shim::choose(arguments like, const char* algorithm, fixed_text<200>& said) 
     }
     const bool blocks = like.may_be_left == leavable::blocking;
     const kind of{routine_of(like.what), blocks ? form::blocking : form::nonblocking};
-    like.may_be_left = self->may_leave(of);
+    like.may_be_left = self->leavable_form(of);
     said = self->is_left_by_hand(of, *world) ? left_to_mpi : chosen_algorithm(on, like);
     return true;
   } catch (const error& why) {

@@ -45,7 +45,7 @@ public:
   /// Why on this rank alone nothing can be carried out on it; empty where it can.
   const std::string& defect() const noexcept { return defect_; }
   bool is_made() const noexcept { return team_ != nullptr; }
-  /// Whether all its ranks know that it is made wherever it is: at the same of their calls.
+  /// From the same of their calls on, on all its ranks: each that can make it has made it.
   bool is_made_on_all() const noexcept { return is_made_on_all_; }
   /// At a call that waits until it is.
   void note_made_on_all() noexcept { is_made_on_all_ = is_made(); }

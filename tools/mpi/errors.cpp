@@ -10,11 +10,12 @@
 namespace muster::mpi {
 namespace {
 
-bool ends_the_program(MPI_Errhandler handler) noexcept {
+bool ends_some_ranks([[maybe_unused]] MPI_Errhandler handler) noexcept {
 #if defined(MPI_ERRORS_ABORT)
-  if (handler == MPI_ERRORS_ABORT) return true;
+  return handler == MPI_ERRORS_ABORT;
+#else
+  return false;
 #endif
-  return handler == MPI_ERRORS_ARE_FATAL;
 }
 
 }  // namespace
@@ -72,7 +73,6 @@ void end_program(const std::string& why, int status) {
   // MPICH's launcher forgets what it has not passed on when it is told to end the program.
   constexpr unsigned long_enough_us = 200'000;
   ::usleep(long_enough_us);
-  // By the handler's own way MPICH leaves ranks of other hosts alone that are in its calls.
   PMPI_Abort(MPI_COMM_WORLD, status);
   std::abort();
 }
@@ -81,11 +81,13 @@ int handle(MPI_Comm of, int code, const std::string& text) {
   if (of == MPI_COMM_NULL) of = MPI_COMM_WORLD;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(of, &handler);
-  if (ends_the_program(handler)) {
+  if (handler == MPI_ERRORS_ARE_FATAL) {
+    // In its own way MPICH leaves ranks of other hosts alone that are in its calls.
     int of_class = MPI_ERR_OTHER;
     PMPI_Error_class(code, &of_class);
     end_program(text, of_class);
   }
+  if (ends_some_ranks(handler)) std::fprintf(stderr, "muster: %s\n", text.c_str());
   PMPI_Errhandler_free(&handler);
   PMPI_Comm_call_errhandler(of, code);
   return code;

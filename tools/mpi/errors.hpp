@@ -53,7 +53,8 @@ private:
 
 /// Hands an error to the communicator's handler, or to MPI_COMM_WORLD's where that has been freed
 /// and is MPI_COMM_NULL; what the call is to return. Where that would end the program, this does,
-/// with the error's class: MPICH no longer knows the text, and Open MPI may lose what several say.
+/// with the error's class, and says the text: MPICH no longer knows it, and Open MPI may lose what
+/// several say.
 int handle(MPI_Comm of, int code, const std::string& text);
 
 }  // namespace muster::mpi

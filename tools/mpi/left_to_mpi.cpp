@@ -27,7 +27,7 @@ algorithm row_of(collective what, std::string_view id, std::string_view needs) {
       .pays = never,
       .stages = nullptr,
       .run = nullptr,
-      .leaves = true,
+      .leaves = how,
   };
 }
 

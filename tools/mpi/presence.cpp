@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <ranges>
 #include <span>
 #include <string>
@@ -32,6 +33,25 @@ std::size_t hear(std::size_t rank, std::span<std::byte> said) {
   return missing;
 }
 
+/// This rank's neighbors in the tree that have a notice, and the first that has none.
+struct neighbors_present {
+  std::vector<std::size_t> children;
+  bool parent = false;
+  std::size_t missing;  ///< the number of ranks: none
+};
+
+neighbors_present look_for_neighbors(notice_board& board, std::size_t rank, std::size_t size) {
+  neighbors_present found{.children = {}, .missing = size};
+  const auto look = [&](std::size_t one) {
+    const bool is_there = board.has_notice_of(one);
+    if (!is_there) found.missing = std::min(found.missing, one);
+    return is_there;
+  };
+  std::ranges::copy_if(children_in_tree(rank, size), std::back_inserter(found.children), look);
+  found.parent = rank != 0 && look(parent_in_tree(rank));
+  return found;
+}
+
 /// A rank without a notice; their number where there is none. Known to all that have one: who
 /// misses its parent in the tree or a child knows it, and whoever is joined with it by others hears
 /// of it.
@@ -42,28 +62,17 @@ std::size_t find_missing(notice_board& board, std::size_t rank, std::size_t size
   const auto of_those_below = [&](std::size_t one) {
     return all.subspan(one * each, (end_below(one, size) - one) * each);
   };
-  std::size_t missing = size;
-  std::vector<std::size_t> below;
-  for (const std::size_t child : children_in_tree(rank, size)) {
-    if (board.has_notice_of(child)) {
-      below.push_back(child);
-    } else {
-      missing = std::min(missing, child);
-    }
-  }
-  for (const std::size_t child : below) {
+  const neighbors_present near = look_for_neighbors(board, rank, size);
+  std::size_t missing = near.missing;
+  for (const std::size_t child : near.children) {
     missing = std::min(missing, hear(child, of_those_below(child)));
   }
-  if (rank != 0) {
-    const std::size_t parent = parent_in_tree(rank);
-    if (board.has_notice_of(parent)) {
-      tell(parent, missing, of_those_below(rank));
-      missing = hear(parent, all);
-    } else {
-      missing = std::min(missing, parent);
-    }
+  if (near.parent) {
+    tell(parent_in_tree(rank), missing, of_those_below(rank));
+    missing = hear(parent_in_tree(rank), all);
   }
-  for (const std::size_t child : below | std::views::reverse) tell(child, missing, all);
+  // The one with most below it first.
+  for (const std::size_t child : near.children | std::views::reverse) tell(child, missing, all);
   return missing;
 }
 

@@ -42,7 +42,7 @@ void resume_hook() noexcept {}
 
 bool let_mpi_yield(bool) noexcept { return false; }
 
-prompt_answers::prompt_answers() noexcept {}  // NOLINT(modernize-use-equals-default)
+prompt_answers::prompt_answers() noexcept = default;
 prompt_answers::~prompt_answers() = default;
 
 void progress_mpi() noexcept {

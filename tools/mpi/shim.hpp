@@ -201,15 +201,15 @@ private:
   bool is_left(const call& what, form how, communicator& on);
   /// How a call may take its place in the team's order and then be left to the MPI: taking it costs
   /// little where no thread has to be woken for it.
-  leavable may_leave(kind of) const noexcept;
+  leavable leavable_form(kind of) const noexcept;
   /// Whether somebody chose to leave others to the MPI: they go there at once.
   bool is_left_by_hand(kind of, const communicator& on) const;
-  /// Whether a call, whose communicator has a team, will take its place and be left.
-  bool will_leave(const call& what, form how, communicator& on);
-  /// Whether that can be so of nonblocking calls on the communicator.
-  static bool may_leave_requests(const communicator& on);
-  /// Of a nonblocking call that is left: nobody waits for this part of it.
-  void take_place(const call& what, const std::shared_ptr<communicator>& on);
+  /// Whether a blocking call, whose communicator has a team, will take its place and be left.
+  bool will_leave(const call& what, communicator& on);
+  /// Whether that can be so of nonblocking calls like this one.
+  bool leaves_some_requests(const call& what, const communicator& on) const;
+  /// Whether it is so of this one, which then has its place: nobody waits for that.
+  bool takes_place(const call& what, const std::shared_ptr<communicator>& on);
   /// Of one that has taken its place in the team's order.
   answer leave(kind of);
   /// Why what only the MPI combines cannot be combined where calls of the form are driven; or null.
@@ -219,8 +219,8 @@ private:
       arrivals_->label(label);
   }
   usages report();
-  /// With a blocking call on it: it is made on all its ranks, if it can be.
-  void settle(communicator& one);
+  /// With a blocking call on it: it is made on all its ranks, as far as it can be.
+  void make_on_all(communicator& one);
   void await_made(communicator& one);
   void look();
   void start_waiting(bool (communicator::*advance)());

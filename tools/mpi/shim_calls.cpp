@@ -16,7 +16,7 @@ constexpr const char* as_selected = "as selected";
 
 /// Whether it will be left, when it has taken its place.
 bool is_to_be_left(const arguments& what, team& on) {
-  return what.may_be_left != leavable::no && on.prepare_call(what).chosen->leaves;
+  return what.may_be_left != leavable::no && on.prepare_call(what).chosen->leaves != leavable::no;
 }
 
 /// The most that a call needs, as far as is known before its communicator has a team.
@@ -66,23 +66,21 @@ bool shim::is_left(const call& what, form how, communicator& on) {
   return true;
 }
 
-leavable shim::may_leave(kind of) const noexcept {
+leavable shim::leavable_form(kind of) const noexcept {
   if (settings_.progress.who != progress_choice::by::caller) return leavable::no;
   return leavable_as(collective_of(of.which), of.how);
 }
 
 bool shim::is_left_by_hand(kind of, const communicator& on) const {
-  if (of.how == form::blocking && may_leave(of) != leavable::no) return false;
+  if (of.how == form::blocking && leavable_form(of) != leavable::no) return false;
   const team& chosen_for = on.is_made() ? on.team() : node_->team();
   const algorithm* const row = chosen_for.selector().chosen(collective_of(of.which)).row;
   return row != nullptr && row->id == left_to_mpi;
 }
 
-bool shim::will_leave(const call& what, form how, communicator& on) {
-  const leavable as = may_leave({what.what, how});
-  if (as == leavable::no) return false;
-  translation like(what, types_, on.rank(), on.size());
-  like.allow_leaving(as);
+bool shim::will_leave(const call& what, communicator& on) {
+  translation like(what, types_, on.rank(), on.size(), on.neighbors_of(what.what));
+  like.allow_leaving(leavable_form({what.what, form::blocking}));
   return is_to_be_left(like.arguments(), on.team());
 }
 
@@ -114,10 +112,10 @@ answer shim::blocking_on_host(const call& what) {
       note(of, watch, on->team(), before->meant());
       return {true, MPI_SUCCESS};
     }
-    settle(*on);
+    make_on_all(*on);
     if (is_left(what, form::blocking, *on)) return {};
     translation own(what, types_, on->rank(), on->size(), on->neighbors_of(what.what));
-    own.allow_leaving(may_leave(of));
+    own.allow_leaving(leavable_form(of));
     if (own.means_the_same_again(what)) on->remember(what, own.arguments());
     const bool leaves = is_to_be_left(own.arguments(), on->team());
     if (!leaves) own.pack();
@@ -162,7 +160,7 @@ task<> shim::marked(std::uint64_t label, task<> work) {
   co_await std::move(work);
 }
 
-void shim::settle(communicator& one) {
+void shim::make_on_all(communicator& one) {
   if (one.in_the_making() || !waiting_.empty()) await_made(one);
   one.note_made_on_all();
 }
@@ -190,8 +188,7 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
     std::unique_ptr<cached_call> before = on->take(what);
     if (before == nullptr && is_left(what, form::nonblocking, *on)) return {};
-    if (may_leave_requests(*on) && will_leave(what, form::nonblocking, *on)) {
-      take_place(what, on);
+    if (leaves_some_requests(what, *on) && takes_place(what, on)) {
       return leave({what.what, form::nonblocking});
     }
     auto one = std::make_unique<pending>(what, types_, on, std::move(before), stage(what, *on));
@@ -209,13 +206,19 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
 }
 
 // Each rank has to decide alike, whether or not its own part of the team is ready before others'.
-bool shim::may_leave_requests(const communicator& on) {
-  return on.is_made_on_all() && on.team().selector().may_leave();
+bool shim::leaves_some_requests(const call& what, const communicator& on) const {
+  const kind of{what.what, form::nonblocking};
+  const leavable as = leavable_form(of);
+  return as != leavable::no && on.is_made_on_all() &&
+         on.team().selector().leaves_some(collective_of(of.which), as);
 }
 
-void shim::take_place(const call& what, const std::shared_ptr<communicator>& on) {
-  const leavable as = may_leave({what.what, form::nonblocking});
-  start_or_wait(*std::make_unique<pending>(what, types_, on, as).release());
+bool shim::takes_place(const call& what, const std::shared_ptr<communicator>& on) {
+  auto place = std::make_unique<pending>(what, types_, on, leavable::nonblocking);
+  if (!is_to_be_left(place->what(), on->team())) return false;
+  on->team().require_whole();       // nobody waits to hear of it
+  start_or_wait(*place.release());  // complete_ended deletes it
+  return true;
 }
 
 answer shim::persistent(const call& what, MPI_Request* request) {

@@ -20,9 +20,9 @@ answer shim::blocking_anywhere(const call& what) {
     const driver::entry here(driver_);
     if (devices_.look()) {
       const std::shared_ptr<communicator> on = communicators_.find(what.comm);
-      settle(*on);
+      make_on_all(*on);
       if (is_left(what, form::blocking, *on)) return {};
-      if (!will_leave(what, form::blocking, *on)) images = stage(what, *on);
+      if (!will_leave(what, *on)) images = stage(what, *on);
     }
   } catch (...) {
     const driver::entry here(driver_);

@@ -29,8 +29,8 @@ std::vector<algorithm> rows_to_try(catalog known, bool under_mpi) {
   if (!under_mpi) return {known.begin(), known.end()};
   std::vector<algorithm> rows = mpi::with_mpi(known);
   std::erase_if(rows, [](const algorithm& one) {
-    return one.leaves && (one.id != mpi::left_to_mpi ||
-                          mpi::leavable_as(one.what, mpi::form::blocking) == leavable::no);
+    return one.leaves != leavable::no &&
+           one.leaves != mpi::leavable_as(one.what, mpi::form::blocking);
   });
   return rows;
 }

@@ -6,7 +6,10 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "tools/command/bench/measured.hpp"
 #include "tools/command/tune/tune.hpp"
