@@ -29,6 +29,9 @@ public:
     return are_written_alike(written_, other) && !is_refused(other);
   }
   const arguments& meant() const noexcept { return meant_; }
+  /// Whether it is known that the MPI is not to carry it out, and so never to be asked again.
+  bool stays() const noexcept { return stays_; }
+  void stay() noexcept { stays_ = true; }
   /// The operation again, to be started, on the buffers that `now` names. The one before has ended.
   /// \throws error `errc::invalid_argument` where it has not
   task<> again(team& on, const call& now);
@@ -68,6 +71,7 @@ private:
   std::ptrdiff_t refused_distance_;
   std::unique_ptr<operation, operation::dropping> ready_;
   bool is_left_ = false;
+  bool stays_ = false;
 };
 
 }  // namespace muster::mpi

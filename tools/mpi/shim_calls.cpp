@@ -188,8 +188,10 @@ answer shim::nonblocking(const call& what, MPI_Request* request) {
     const std::shared_ptr<communicator>& on = communicators_.find(what.comm);
     std::unique_ptr<cached_call> before = on->take(what);
     if (before == nullptr && is_left(what, form::nonblocking, *on)) return {};
-    if (leaves_some_requests(what, *on) && takes_place(what, on)) {
-      return leave({what.what, form::nonblocking});
+    const bool stays = before != nullptr && before->stays();
+    if (!stays && leaves_some_requests(what, *on)) {
+      if (takes_place(what, on)) return leave({what.what, form::nonblocking});
+      if (before != nullptr) before->stay();
     }
     auto one = std::make_unique<pending>(what, types_, on, std::move(before), stage(what, *on));
     if (unused_.empty()) make_room();
