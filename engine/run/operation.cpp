@@ -28,11 +28,11 @@ namespace {
 
 /// Instead of the algorithm where there is nothing to move, or the caller will: an operation like
 /// any other in the team's order, that others see to be the same, and that ends at once.
-task<> pass_by(context& me) {
+task<> only_take_place(context& me) {
   me.arrive();
   co_return;
 }
-bool pass_by_at_once(context& me, const arguments&) {
+bool only_take_place_at_once(context& me, const arguments&) {
   me.arrive();
   return true;
 }
@@ -41,7 +41,7 @@ bool pass_by_at_once(context& me, const arguments&) {
 
 // Where time is virtual, work takes some, for which only a coroutine can wait.
 operation::quick_function operation::quick_form() const noexcept {
-  if (prepared_.only_takes_place) return pass_by_at_once;
+  if (prepared_.only_takes_place) return only_take_place_at_once;
   return time() == nullptr ? prepared_.chosen->at_once : nullptr;
 }
 
@@ -155,7 +155,8 @@ bool operation::looks_on() {
 std::coroutine_handle<> operation::coroutine() {
   if (is_on_record()) flight_recorder::last(*flown_);
   return task<>::surround(
-      prepared_.only_takes_place ? pass_by(*this) : prepared_.chosen->run(*this, call_), *this);
+      prepared_.only_takes_place ? only_take_place(*this) : prepared_.chosen->run(*this, call_),
+      *this);
 }
 
 bool operation::begin(const coroutine_place& place, std::coroutine_handle<> self) noexcept {

@@ -94,6 +94,21 @@ TEST_CASE("a rule for nonblocking calls is none for blocking ones, and none for 
   });
 }
 
+TEST_CASE("what may be left is known for each collective, form and shape") {
+  on_two_ranks([](team& of) {
+    of.select_by(std::make_shared<const selection_table>(std::vector<selection_table::rule>{
+        {.what = collective::allreduce, .algorithm = std::string(left_with_request)},
+        {.what = collective::bcast, .nodes = {2, 4}, .algorithm = std::string(left_to_mpi)}}));
+    CHECK(of.selector().leaves_some(collective::allreduce, leavable::nonblocking));
+    CHECK(!of.selector().leaves_some(collective::allreduce, leavable::blocking));
+    CHECK(!of.selector().leaves_some(collective::bcast, leavable::blocking));
+    of.choose(collective::bcast, left_to_mpi);
+    CHECK(of.selector().leaves_some(collective::bcast, leavable::blocking));
+    of.choose(collective::bcast, "");
+    CHECK(!of.selector().leaves_some(collective::bcast, leavable::blocking));
+  });
+}
+
 TEST_CASE("a call that moves nothing is not left") {
   on_two_ranks([](team& of) {
     of.choose(collective::allreduce, left_to_mpi);

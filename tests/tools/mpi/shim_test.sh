@@ -149,8 +149,8 @@ by_muster() {
 profiled() { grep '^profiler:' "$out" | sort; }
 # says_only LINE…: its output is these lines alone, in any order.
 says_only() { [ "$status" = 0 ] && [ "$(sort "$out")" = "$(printf '%s\n' "$@" | sort)" ]; }
-# A table that leaves calls that block to the MPI, short bcasts and allreduces aside. Programs then find the MPI's faults,
-# too, but for `alone 1`.
+# A table that leaves calls to the MPI, nonblocking ones of most collectives, too; not some short ones, so that both are
+# mixed. Programs then find the MPI's faults, too, but for `alone 1`.
 leaving=MUSTER_TABLE=$PWD/tests/tools/mpi/left_to_mpi.json
 # What a job might leave: files, sockets, processes.
 traces() {
